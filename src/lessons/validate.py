@@ -1,0 +1,176 @@
+"""The refusals, written once: a bad argument is named, with its value, before anything is computed.
+
+Every function takes the argument and its name and returns it in the form that the caller computes with.
+A wrong kind of object is a ``TypeError``, a wrong value or shape a ``ValueError``.
+"""
+
+import numbers
+
+import numpy as np
+
+# Positions are exact in float64 far beyond this; the bound keeps them valid as int32 indices too.
+POSITION_LIMIT = 2**31
+# Products of two numbers within this bound are finite, so no formula overflows on the way.
+FINITE_LIMIT = 1e100
+
+
+def positions(value, name="positions", *, max_axes=None):
+    """Whole-numbered positions with at least one axis, as float64; negative ones are allowed."""
+    array = finite(value, name)
+    if array.ndim == 0 or (max_axes is not None and array.ndim > max_axes):
+        allowed = "at least 1 axis" if max_axes is None else f"1 to {max_axes} axes"
+        raise ValueError(f"{name} must have {allowed}, got shape {array.shape}")
+    _refuse(array != np.floor(array), array, f"{name} must be whole numbers")
+    _refuse(np.abs(array) >= POSITION_LIMIT, array, f"{name} must lie within ±(2**31 − 1)")
+    return array
+
+
+def count(value, name, *, minimum=1, even=False):
+    """A whole number from ``minimum`` to 2**31 − 1, as int; ``even=True`` refuses odd ones."""
+    number = offset(value, name)
+    if number < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {value!r}")
+    if even and number % 2:
+        raise ValueError(f"{name} must be even, got {value!r}")
+    return number
+
+
+def offset(value, name="offset"):
+    """A whole number of either sign below 2**31, as int."""
+    number = real(value, name)
+    if number != int(number):
+        raise ValueError(f"{name} must be a whole number, got {value!r}")
+    if abs(number) >= POSITION_LIMIT:
+        raise ValueError(f"{name} must lie within ±(2**31 − 1), got {value!r}")
+    return int(number)
+
+
+def real(value, name, *, minimum=None):
+    """A finite real number, at least ``minimum``, as float."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, got {_kind(value)}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = np.inf
+    if not np.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {value!r}")
+    if minimum is not None and number < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {value!r}")
+    return number
+
+
+def finite(value, name):
+    """An array of finite real numbers, none beyond ±1e100, as float64."""
+    array = _numeric(value, name)
+    _refuse(~np.isfinite(array), array, f"{name} must be finite")
+    _refuse(np.abs(array) > FINITE_LIMIT, array, f"{name} must lie within ±{FINITE_LIMIT:g}")
+    return array
+
+
+def inverse_frequencies(value, name="inv_freq"):
+    """A vector of at least one frequency in radians per token; 0 means a pair that never turns."""
+    array = finite(value, name)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(f"{name} must be a vector of at least 1 frequency, got shape {array.shape}")
+    _refuse(array < 0, array, f"{name} must not be negative")
+    return array
+
+
+def logits(value, name="x"):
+    """Scores with at least one axis, as float64: −inf marks what may not be looked at."""
+    array = _numeric(value, name)
+    if array.ndim == 0:
+        raise ValueError(f"{name} must have at least 1 axis, got shape ()")
+    _refuse(np.isnan(array) | np.isposinf(array), array, f"{name} must hold no NaN and no +inf")
+    return array
+
+
+def queries_keys_values(q, k, v):
+    """q, k, v with the same leading axes; q and k share head_dim, k and v share k_len."""
+    q, k, v = finite(q, "q"), finite(k, "k"), finite(v, "v")
+    for name, array in (("q", q), ("k", k), ("v", v)):
+        if array.ndim < 2 or array.shape[-1] == 0:
+            raise ValueError(f"{name} must be (..., seq, head_dim), got shape {array.shape}")
+    if not q.shape[:-2] == k.shape[:-2] == v.shape[:-2]:
+        raise ValueError(
+            f"q, k, v must share their leading axes, got {q.shape[:-2]}, {k.shape[:-2]}, {v.shape[:-2]}"
+        )
+    if q.shape[-1] != k.shape[-1]:
+        raise ValueError(f"k must have the head_dim of q ({q.shape[-1]}), got {k.shape[-1]}")
+    if k.shape[-2] != v.shape[-2]:
+        raise ValueError(f"v must have the k_len of k ({k.shape[-2]}), got {v.shape[-2]}")
+    return q, k, v
+
+
+def score_terms(bias, mask, shape):
+    """bias (float64, −inf allowed) and mask (bool) that broadcast to the scores' ``shape``; None passes."""
+    if bias is not None:
+        bias = _fits(logits(bias, "bias"), "bias", shape)
+    if mask is not None:
+        mask = _plain(mask, "mask")
+        if mask.dtype != bool:
+            raise TypeError(f"mask must be bool (True = may look), got dtype {mask.dtype}")
+        mask = _fits(mask, "mask", shape)
+    return bias, mask
+
+
+def function(value, name, *, optional=False):
+    """Something that can be called; None passes where it is ``optional``."""
+    if not (callable(value) or (optional and value is None)):
+        raise TypeError(f"{name} must be a function, got {_kind(value)}")
+    return value
+
+
+def has_shape(array, name, shape):
+    """``array`` back if its shape is ``shape``."""
+    if array.shape != tuple(shape):
+        raise ValueError(f"{name} must have shape {tuple(shape)}, got {array.shape}")
+    return array
+
+
+def _fits(array, name, shape):
+    try:
+        fits = np.broadcast_shapes(array.shape, shape) == tuple(shape)
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"{name} must broadcast to the scores {tuple(shape)}, got {array.shape}")
+    return array
+
+
+def _plain(value, name):
+    """value as an array, refusing what NumPy would convert silently into something else."""
+    # A torch tensor would lose its device and its gradient on the way.
+    if _holds_torch(value):
+        raise TypeError(f"{name} must be a NumPy array or a sequence, got a torch tensor")
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} must be rectangular, got rows of different lengths") from None
+
+
+def _holds_torch(value):
+    if isinstance(value, (list, tuple)):
+        return any(_holds_torch(part) for part in value)
+    # By name, so that no torch is imported to see one.
+    return any(base.__module__.partition(".")[0] == "torch" for base in type(value).__mro__)
+
+
+def _numeric(value, name):
+    array = _plain(value, name)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must hold real numbers, got {_kind(value)} of dtype {array.dtype}")
+    with np.errstate(over="ignore"):  # a long double may become inf, which the caller refuses
+        return array.astype(np.float64)
+
+
+def _refuse(bad, array, sentence):
+    if bad.any():
+        raise ValueError(f"{sentence}, got {repr(float(array[bad][0])).removesuffix('.0')}")
+
+
+def _kind(value):
+    return f"{value!r} ({type(value).__name__})" if isinstance(value, (bool, str)) else type(value).__name__
