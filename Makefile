@@ -1,0 +1,26 @@
+# Two commands do everything: `make book`, `make test`. The work is in book/tools.
+PYTHON ?= python3
+
+.PHONY: book serve notebooks test clean help
+
+help:
+	@echo 'make book        build everything: environment, notebooks, pages'
+	@echo 'make serve       open the built book in a browser'
+	@echo 'make test        build the book, then run every test'
+	@echo 'make notebooks   re-execute the saved notebooks; ONLY=01_order for one'
+	@echo 'make clean       remove what was built (.venv stays)'
+
+book:
+	@$(PYTHON) book/tools/make_book.py
+
+serve:
+	@$(PYTHON) book/tools/make_serve.py
+
+notebooks:
+	@$(PYTHON) book/tools/make_notebooks.py $(ONLY)
+
+test:
+	@$(PYTHON) book/tools/make_test.py
+
+clean:
+	rm -rf _build book/_assets/vendor .pytest_cache .ruff_cache

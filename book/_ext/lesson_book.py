@@ -1,0 +1,112 @@
+"""What the book asks of Sphinx beyond its settings: addresses, fresh pages, light pages."""
+
+import os
+import re
+from pathlib import Path
+
+from sphinx.util import logging
+
+LOGGER = logging.getLogger(__name__)
+ICON_FONT = re.compile(r"@font-face\{[^}]*Font Awesome[^}]*\}")
+LITERAL = re.compile(r"(``[^`]*``)")
+WIDGET_MODULE = "anywidget"
+
+
+def set_addresses(app, config):
+    """Point every link of the theme at this repository, or at the fork that builds the site."""
+    options = config.html_theme_options
+    own = options["repository_url"].rstrip("/").removeprefix("https://github.com/")
+    repository = os.environ.get("GITHUB_REPOSITORY") or own
+    owner, name = repository.split("/")
+    url = f"https://github.com/{repository}"
+    options["repository_url"] = url
+    options["extra_footer"] = (
+        f'<p>Code <a href="{url}/blob/main/LICENSE">MIT</a>, '
+        'text <a href="https://creativecommons.org/licenses/by/4.0/">CC BY 4.0</a>.</p>'
+    )
+    options["navbar_persistent"] = []  # the theme's second search box, above the first
+    config.html_baseurl = f"https://{owner}.github.io/{name}/"
+    config.ogp_site_url = config.html_baseurl
+    app.lesson_repositories = own, repository
+
+
+def set_scripts(app, config):
+    """MathJax from our own copy where `make book` fetched one; our host for the figures."""
+    if (Path(app.srcdir) / "book/_assets/vendor/mathjax/tex-chtml.js").exists():
+        config.mathjax_path = "vendor/mathjax/tex-chtml.js"
+    else:
+        LOGGER.info("No vendored MathJax: pages will ask the default CDN for it.")
+    config.nb_ipywidgets_js = {"widget-host.js": {"type": "module"}}
+
+
+def name_the_fork(app, docname, source):
+    """Links that a page writes out itself, such as a notebook's Colab line, follow the fork."""
+    own, repository = app.lesson_repositories
+    source[0] = source[0].replace(own, repository)
+
+
+def depend_on_helpers(app, doctree):
+    """A page that runs or shows `lessons` is stale once any file of src/lessons has changed.
+
+    Sphinx only sees the notebook; without this an incremental build publishes old numbers.
+    """
+    env = app.env
+    if not env.doc2path(env.docname).endswith(".ipynb") and env.docname != "book/api":
+        return
+    for path in sorted((Path(app.srcdir) / "src/lessons").rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            env.note_dependency(str(path))
+
+
+def escape_bars(app, what, name, obj, options, lines):
+    """In our docstrings |x| is an absolute value, not a substitution of reStructuredText."""
+    for place, line in enumerate(lines):
+        parts = LITERAL.split(line)
+        parts[::2] = [part.replace("|", "\\|") for part in parts[::2]]
+        lines[place] = "".join(parts)
+
+
+def refuse_other_widgets(app, pagename, templatename, context, doctree):
+    """Only anywidgets move on a page: widget-host.js draws nothing else, so say so early."""
+    for script in context.get("script_files", []):
+        attributes = getattr(script, "attributes", {})
+        if attributes.get("type") != "application/vnd.jupyter.widget-state+json":
+            continue
+        modules = set(re.findall(r'"_view_module": "([^"]+)"', attributes["body"]))
+        if foreign := modules - {WIDGET_MODULE, "@jupyter-widgets/base"}:
+            LOGGER.warning("%s shows widgets that would not move: %s", pagename, sorted(foreign))
+
+
+def mend_citation_roles(app, pagename, templatename, context, doctree):
+    """Docutils calls an entry of a bibliography by a role that ARIA has since withdrawn."""
+    if "body" in context:
+        context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
+
+
+def drop_icon_fonts(app, exception):
+    """Take Font Awesome's fonts and script out of the site; nothing refers to them any more."""
+    if exception or app.builder.format != "html":
+        return
+    static = Path(app.outdir) / "_static"
+    css = static / "styles" / "pydata-sphinx-theme.css"
+    css.write_text(ICON_FONT.sub("", css.read_text("utf8")), "utf8")
+    for path in (static / "scripts").glob("fontawesome*"):
+        path.unlink()
+    for path in (static / "vendor" / "fontawesome").rglob("*.*"):
+        path.unlink()
+    for path in static.rglob("*.map"):
+        path.unlink()
+
+
+def setup(app):
+    # Jupyter Book sets this for sphinx_comments, which our list of extensions leaves out.
+    app.add_config_value("comments_config", {}, "")
+    app.connect("config-inited", set_addresses)
+    app.connect("config-inited", set_scripts)
+    app.connect("source-read", name_the_fork)
+    app.connect("doctree-read", depend_on_helpers)
+    app.connect("autodoc-process-docstring", escape_bars)
+    app.connect("html-page-context", refuse_other_widgets, priority=900)
+    app.connect("html-page-context", mend_citation_roles)
+    app.connect("build-finished", drop_icon_fonts)
+    return {"version": "1", "parallel_read_safe": True}

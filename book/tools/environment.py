@@ -1,0 +1,78 @@
+"""The virtual environment `.venv`: made with Python ≥ 3.11, filled from the pins and the lock."""
+
+import re
+import sys
+
+from stages import (
+    BUILD,
+    ROOT,
+    VENV,
+    StageFailed,
+    files_under,
+    fingerprint,
+    run,
+    stamped,
+    write_stamp,
+)
+
+OLDEST = (3, 11)
+PYTHON = VENV / "bin" / "python"
+LOCK = ROOT / "book" / "locks" / "lock.txt"
+TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
+
+
+def create(note):
+    """Make `.venv` if it is not there; refuse a Python that is too old, in one sentence."""
+    if sys.version_info < OLDEST:
+        raise StageFailed(
+            f"This book needs Python {OLDEST[0]}.{OLDEST[1]} or newer, and `python3` is "
+            f"{sys.version.split()[0]}: try `make book PYTHON=python3.12`."
+        )
+    if PYTHON.exists():
+        note("already there")
+        return
+    run(
+        [sys.executable, "-m", "venv", VENV],
+        "venv.log",
+        "The virtual environment could not be made; on Debian: apt-get install python3-venv.",
+    )
+
+
+def install(note, *, test=False):
+    """Install the book's packages (or the test extra), unless the same lists were installed."""
+    name = "test" if test else "book"
+    stamp = VENV / f".installed-{name}"
+    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    lists = files_under("requirements.txt", "pyproject.toml", "book/locks/lock.txt")
+    wanted = fingerprint(lists, version, str(ROOT))
+    if stamped(stamp, wanted):
+        note("nothing new")
+        return
+    pip = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check"]
+    if test:
+        what = ["-e", ".[test]"]
+    else:
+        what = ["-r", "requirements.txt"]
+        install_torch(pip)
+    run(
+        [*pip, *what, "-c", LOCK],
+        f"install-{name}.log",
+        f"The {name} packages could not be installed.",
+    )
+    write_stamp(stamp, wanted)
+
+
+def install_torch(pip):
+    """Torch first and alone: PyPI's Linux file brings gigabytes of CUDA that a book never uses.
+
+    Its own index is asked for this one package only: an unreachable extra index would be
+    retried for every package of the list. Where it fails, the plain list brings torch.
+    """
+    if not sys.platform.startswith("linux"):
+        return
+    pin = re.search(r"^torch==\S+", (ROOT / "requirements.txt").read_text("utf8"), re.M)[0]
+    index = ["--index-url", TORCH_INDEX, "--retries", "1", "--timeout", "15"]
+    try:
+        run([*pip, *index, "--no-deps", pin], "install-torch.log", "No torch from its own index.")
+    except StageFailed:
+        (BUILD / "logs" / "install-torch.log").rename(BUILD / "logs" / "install-torch-failed.log")

@@ -1,0 +1,127 @@
+"""`make book`: environment, packages, browser assets, wheel, then every page executed and built."""
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import environment
+import repository
+import vendor
+from stages import (
+    BUILD,
+    ROOT,
+    SITE,
+    VENV,
+    Stages,
+    command_line,
+    files_under,
+    fingerprint,
+    run,
+    stamped,
+    write_stamp,
+)
+
+STAGES = 5
+# A change in one of these may change any page: the build starts from nothing.
+SETTINGS = (
+    "_config.yml",
+    "_toc.yml",
+    "requirements.txt",
+    "pyproject.toml",
+    "book/locks",
+    "book/_ext",
+    "book/references.bib",
+)
+# A change in one of these makes pages stale; Sphinx knows which.
+CONTENT = ("book", "notebooks", "src/lessons", "LICENSE", "README.md")
+# One thread a notebook: two busy torch processes with two threads each are twenty times slower.
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NO_COLOR": "1"}
+
+
+def book(stages):
+    with stages.stage("virtual environment") as note:
+        environment.create(note)
+    with stages.stage("packages") as note:
+        environment.install(note)
+    with stages.stage("browser assets") as note:
+        vendor.fetch_pages(note)
+    with stages.stage("wheel") as note:
+        wheel(note)
+    with stages.stage("notebooks and pages") as note:
+        pages(note)
+    return SITE / "index.html"
+
+
+def wheel(note):
+    """The wheel that the notebooks' first cell installs on Colab; it lies on the book's site."""
+    stamp, folder = BUILD / "stamps" / "wheel", BUILD / "wheel"
+    parts = ("src/lessons", "pyproject.toml", "LICENSE", "README.md")
+    wanted = fingerprint(files_under(*parts))
+    if stamped(stamp, wanted):
+        note("nothing new")
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as copy:
+        # A copy, for setuptools leaves a build folder beside what it packs and packs it again.
+        for file in files_under(*parts):
+            target = Path(copy) / file.relative_to(ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, target)
+        run(
+            [environment.PYTHON, "-m", "pip", "wheel", "--no-deps", "-q", "-w", folder, "."],
+            "wheel.log",
+            "The wheel of src/lessons could not be built.",
+            cwd=copy,
+        )
+    write_stamp(stamp, wanted)
+
+
+def pages(note):
+    """Execute and build what is stale; from nothing when a setting changed or a build failed."""
+    settings = fingerprint(
+        files_under(*SETTINGS),
+        repository.for_site(),
+        str((vendor.VENDOR / ".stamp").exists()),
+        sys.version,
+    )
+    wanted = fingerprint(files_under(*CONTENT), settings)
+    stamp, settings_stamp = BUILD / "stamps" / "pages", BUILD / "stamps" / "settings"
+    if stamped(stamp, wanted) and (SITE / "index.html").exists():
+        note("nothing new")
+        return
+    if not stamped(settings_stamp, settings):
+        forget_pages()
+    stamp.unlink(missing_ok=True)
+    settings_stamp.unlink(missing_ok=True)
+    try:
+        run(
+            [VENV / "bin" / "jupyter-book", "build", ROOT, "-W", "-n", "--keep-going"],
+            "pages.log",
+            "The pages could not be built: a cell failed, or Sphinx warned (see above).",
+            env=ONE_THREAD | {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"},
+        )
+    except BaseException:
+        # Sphinx warns about a page only while it reads it: a page kept from a failed build
+        # would pass the next one unseen.
+        forget_pages()
+        raise
+    for built in (BUILD / "wheel").glob("*.whl"):
+        shutil.copy2(built, SITE)
+    (SITE / ".nojekyll").touch()
+    write_stamp(settings_stamp, settings)
+    write_stamp(stamp, wanted)
+
+
+def forget_pages():
+    for name in ("html", ".doctrees", "jupyter_execute"):
+        shutil.rmtree(BUILD / name, ignore_errors=True)
+
+
+def main():
+    print(f"The book: {book(Stages(STAGES))}")
+
+
+if __name__ == "__main__":
+    command_line(main)

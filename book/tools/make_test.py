@@ -1,0 +1,56 @@
+"""`make test`: the book, then every test; a line for each, with pytest's own summary."""
+
+import browser
+import environment
+import make_book
+import vendor
+from stages import LOGS, ROOT, Stages, command_line, run
+
+STAGES = make_book.STAGES + 6
+PYTEST = [environment.PYTHON, "-m", "pytest", "-q", "--color=no"]
+NO_BROWSER = """
+################################################################################
+#                                                                              #
+#   THE BROWSER TESTS DID NOT RUN: no Chromium or Chrome was found, and none   #
+#   could be installed. Widgets, maths and accessibility are NOT tested.       #
+#   Install one (apt-get install chromium) and run `make test` again.          #
+#                                                                              #
+################################################################################"""
+
+
+def tests(stages, name, arguments):
+    """One pytest run, with its last line (how many passed) beside the stage's time."""
+    log = f"test-{name.replace(' ', '-')}.log"
+    with stages.stage(name) as note:
+        run(
+            [*PYTEST, *arguments],
+            log,
+            f"The stage “{name}” failed.",
+            env=make_book.ONE_THREAD,
+        )
+        note((LOGS / log).read_text("utf8").strip().splitlines()[-1].strip("= "))
+
+
+def main():
+    stages = Stages(STAGES)
+    make_book.book(stages)
+    with stages.stage("test packages") as note:
+        environment.install(note, test=True)
+    with stages.stage("browser and axe") as note:
+        found = browser.provide(note)
+        vendor.fetch_axe(note)
+    with stages.stage("ruff"):
+        run([environment.PYTHON, "-m", "ruff", "check", "."], "ruff.log", "Ruff has complaints.")
+    # These open the built book or build small ones, and take their time; the rest comes first.
+    slow = [*sorted((ROOT / "tests").glob("test_page*.py")), ROOT / "tests" / "test_build.py"]
+    tests(stages, "unit tests", ["tests", "-n", "2", *(f"--ignore={path}" for path in slow)])
+    nbval = ["--nbval", "notebooks", "--dist", "loadfile", "--nbval-cell-timeout", "300"]
+    tests(stages, "notebooks again", [*nbval, "-n", "2"])
+    tests(stages, "pages", [*slow, "-n", "2", "--dist", "loadfile"])
+    if found is None:
+        print(NO_BROWSER)
+    return 0
+
+
+if __name__ == "__main__":
+    command_line(main)

@@ -1,0 +1,114 @@
+"""Stages of a build: one progress line each, logs in files, stamps of what was already done.
+
+Standard library only: this runs before the virtual environment exists.
+"""
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "_build"
+LOGS = BUILD / "logs"
+SITE = BUILD / "html"
+VENV = ROOT / ".venv"
+TAIL = 25  # lines of a failed stage's log that are repeated on the terminal
+ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+PROGRESS = re.compile(r"^\S.*\.\.\. \[ *\d+%\]|IPKernelApp")
+COMPLAINT = re.compile(r"\b(WARNING|ERROR|CRITICAL)\b")
+
+
+class StageFailed(Exception):
+    """A stage that cannot go on; its text is the one sentence the reader sees last."""
+
+
+class Stages:
+    """Numbers the stages of one command and prints `[2/5] packages … 3.1 s` for each."""
+
+    def __init__(self, total):
+        self.total, self.done = total, 0
+
+    @contextmanager
+    def stage(self, name):
+        self.done += 1
+        label = f"[{self.done}/{self.total}] {name} …"
+        print(label, end=" ", flush=True)
+        note, start = [], time.monotonic()
+        try:
+            yield note.append
+        except BaseException:
+            print(f"failed after {time.monotonic() - start:.1f} s", flush=True)
+            raise
+        seconds = f"{time.monotonic() - start:.1f} s"
+        print(" ".join([seconds, *(f"({text})" for text in note)]), flush=True)
+
+
+def run(command, log, sentence, *, env=None, cwd=None):
+    """Run `command` into `_build/logs/<log>`; a failure prints the log's last lines and raises."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    path = LOGS / log
+    with path.open("w", encoding="utf8") as out:
+        code = subprocess.call(
+            [str(part) for part in command],
+            cwd=cwd or ROOT,
+            env={**os.environ, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
+    if code:
+        raise StageFailed(f"{tail(path)}\n\n{sentence} (exit {code}; the whole log: {path})")
+
+
+def tail(path):
+    """A log's complaints and its last lines: no blank lines, no progress, no colours."""
+    lines = ANSI.sub("", path.read_text("utf8", "replace")).replace("\r", "\n").splitlines()
+    kept = [line.rstrip() for line in lines if line.strip() and not PROGRESS.match(line)]
+    last = kept[-TAIL:]
+    earlier = [line for line in kept[:-TAIL] if COMPLAINT.search(line)]
+    # Sphinx goes on after a warning and then says only how many there were.
+    return "\n".join([*earlier[:TAIL], *last])
+
+
+def command_line(main):
+    """Run a command of the Makefile; a failed stage ends it with its cause on the last lines."""
+    try:
+        sys.exit(main())
+    except StageFailed as failure:
+        sys.exit(f"\n{failure}")
+    except KeyboardInterrupt:
+        sys.exit("\nstopped")
+
+
+def files_under(*names):
+    """Every input file below the given paths of the repository, in a fixed order."""
+    skip = {"__pycache__", "vendor", ".ipynb_checkpoints"}
+    found = []
+    for name in names:
+        path = ROOT / name
+        inside = sorted(path.rglob("*")) if path.is_dir() else [path]
+        found += [file for file in inside if file.is_file() and not skip & set(file.parts)]
+    return found
+
+
+def fingerprint(files, *more):
+    """A digest of the files' names and contents, and of any further strings."""
+    digest = hashlib.sha256(repr(more).encode())
+    for file in files:
+        content = hashlib.sha256(file.read_bytes()).hexdigest()
+        digest.update(f"{file.relative_to(ROOT)} {content}\n".encode())
+    return digest.hexdigest()
+
+
+def stamped(stamp, value):
+    return stamp.is_file() and stamp.read_text("utf8") == value
+
+
+def write_stamp(stamp, value):
+    stamp.parent.mkdir(parents=True, exist_ok=True)
+    stamp.write_text(value, "utf8")
