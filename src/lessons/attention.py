@@ -1,4 +1,4 @@
-"""Scaled dot-product attention in NumPy: the place where positions are, or are not, seen (lesson 01)."""
+"""Scaled dot-product attention in NumPy: where positions are, or are not, seen (lesson 01)."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from lessons import validate
 
 
 class Weights(NamedTuple):
-    """The four (d_model, d_model) matrices of a self-attention layer; rows of x are multiplied from the left."""
+    """The four (d_model, d_model) matrices of a self-attention layer; x stands left of them."""
 
     w_q: np.ndarray
     w_k: np.ndarray
@@ -45,7 +45,8 @@ def causal_mask(q_positions, k_positions):
     k_positions = validate.positions(k_positions, "k_positions", max_axes=2)
     if q_positions.ndim == k_positions.ndim == 2 and len(q_positions) != len(k_positions):
         raise ValueError(
-            f"k_positions must have the batch of q_positions ({len(q_positions)}), got {len(k_positions)}"
+            f"k_positions must have the batch of q_positions ({len(q_positions)}), "
+            f"got {len(k_positions)}"
         )
     mask = k_positions[..., None, :] <= q_positions[..., :, None]
     return mask[:, None] if mask.ndim == 3 else mask
@@ -57,8 +58,8 @@ def attend(q, k, v, *, bias=None, mask=None):
     q: (..., q_len, head_dim).  k: (..., k_len, head_dim).  v: (..., k_len, value_dim).
     bias: added to the scores after the division by √head_dim; broadcasts to (..., q_len, k_len).
     mask: bool, True = may look; broadcasts to (..., q_len, k_len).
-    Returns float64 (out, weights): (..., q_len, value_dim) and (..., q_len, k_len).  A query that may
-    look at nothing gets weights and output 0.
+    Returns float64 (out, weights): (..., q_len, value_dim) and (..., q_len, k_len).  A query that
+    may look at nothing gets weights and output 0.
     Raises ValueError or TypeError that names the argument.
     Source: Vaswani et al. [1706.03762], §3.2.1; bias as in Press et al. [2108.12409], §3.
     """
@@ -74,19 +75,20 @@ def attend(q, k, v, *, bias=None, mask=None):
 
 
 def random_weights(d_model, seed):
-    """Weights with independent entries of mean 0 and variance 1 / d_model, which keep the scale of x.
+    """Weights with independent entries of mean 0, variance 1 / d_model: they keep the scale of x.
 
     d_model: channels, at least 1.  seed: whole number, at least 0.
     Returns Weights of four float64 (d_model, d_model) matrices.
     Raises ValueError or TypeError that names the argument.
     """
     d_model = validate.count(d_model, "d_model")
-    rng = np.random.default_rng(validate.count(seed, "seed", minimum=0))
+    seed = validate.count(seed, "seed", minimum=0)
+    rng = np.random.default_rng(seed)
     return Weights(*rng.normal(scale=d_model**-0.5, size=(4, d_model, d_model)))
 
 
 def self_attention(x, weights, *, n_heads, bias=None, mask=None):
-    """Multi-head self-attention: q, k, v = x W_q, x W_k, x W_v, split in heads, attended, joined, times W_o.
+    """Multi-head self-attention: x W_q, x W_k, x W_v split in heads, attended, joined, times W_o.
 
     x: (..., seq, d_model).  weights: Weights.  n_heads: a divisor of d_model.
     bias, mask: broadcast to (..., n_heads, seq, seq), as in ``attend``.
@@ -105,7 +107,7 @@ def self_attention(x, weights, *, n_heads, bias=None, mask=None):
 
 def _split(x, n_heads):
     """(..., seq, d_model) -> (..., heads, seq, head_dim)"""
-    return np.swapaxes(x.reshape(*x.shape[:-1], n_heads, -1), -3, -2)
+    return np.swapaxes(x.reshape(*x.shape[:-1], n_heads, x.shape[-1] // n_heads), -3, -2)
 
 
 def _fitting(weights, x, n_heads):

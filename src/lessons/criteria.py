@@ -1,12 +1,14 @@
-"""The four criteria of a position scheme, each as a number (lesson 01 in words, later lessons measured).
+"""The four criteria of a position scheme, each as a number (lesson 01 says them in words).
 
-Whatever a scheme does, it can only act through the score, so the criteria are measured there: on the
-*logit* of a query at position m and a key at position n, before mask and softmax.  A scheme is given as
+Whatever a scheme does, it can only act through the score, so the criteria are measured there: on
+the *logit* of a query at position m and a key at position n, before mask and softmax.  A scheme is
+given as
 
     logits(q_positions, k_positions) -> (heads, contents, q_len, k_len)
 
-for fixed random contents, so that vectors added to embeddings, rotations of q and k, and biases on the
-scores all fit.  ``scheme_logits`` builds such a function from the places where a scheme can act.
+for fixed random contents, so that vectors added to embeddings, rotations of q and k, and biases
+on the scores all fit.  ``scheme_logits`` builds such a function from the places where a scheme can
+act.
 """
 
 from typing import NamedTuple
@@ -18,7 +20,7 @@ from lessons.attention import softmax
 
 
 class Contents(NamedTuple):
-    """Random content pairs and random heads: x, y (contents, d_model); w_q, w_k (heads, d_model, head_dim)."""
+    """Random contents x, y (contents, d_model) and heads w_q, w_k (heads, d_model, head_dim)."""
 
     x: np.ndarray
     y: np.ndarray
@@ -43,7 +45,8 @@ def random_contents(*, n_heads=8, head_dim=64, n_contents=64, seed=0):
     """
     heads, width = validate.count(n_heads, "n_heads"), validate.count(head_dim, "head_dim")
     n_contents = validate.count(n_contents, "n_contents")
-    rng = np.random.default_rng(validate.count(seed, "seed", minimum=0))
+    seed = validate.count(seed, "seed", minimum=0)
+    rng = np.random.default_rng(seed)
     d_model = heads * width
     x, y = rng.normal(size=(2, n_contents, d_model))
     return Contents(x, y, *rng.normal(scale=d_model**-0.5, size=(2, heads, d_model, width)))
@@ -111,8 +114,8 @@ def uniqueness(logits, length):
 def growth(logits, plain_logits, train_len, factor=8):
     """How the scheme's own part of the logit grows from the training length to factor times it.
 
-    The part is |ℓ − ℓ without the scheme|; its 99th percentile over all heads, contents and keys seen
-    by the last query of factor · train_len tokens is divided by the same of train_len tokens.
+    The part is |ℓ − ℓ without the scheme|; its 99th percentile over all heads, contents and keys
+    seen by the last query of factor · train_len tokens is divided by the same of train_len tokens.
     Bounded: at most about 1.5.  NaN for a scheme that adds nothing, inf for one that starts to add
     only beyond train_len.
     logits, plain_logits: with and without the scheme.  train_len: tokens.  factor: at least 1.
@@ -136,8 +139,8 @@ def growth(logits, plain_logits, train_len, factor=8):
 def distance_share(logits, length):
     """The share of the logit's variance over positions that the signed distance m − n explains.
 
-    D = 1 − (variance within a distance) / (variance over all m, n < length), averaged over heads and
-    contents.  1: only the distance matters.  NaN where positions change nothing.
+    D = 1 − (variance within a distance) / (variance over all m, n < length), averaged over heads
+    and contents.  1: only the distance matters.  NaN where positions change nothing.
     Raises ValueError or TypeError that names logits or length (at least 2).
     """
     validate.function(logits, "logits")
@@ -161,8 +164,8 @@ def scalability(logits, train_len, factor=8):
 
     unseen_mass: attention on keys whose signature (their logits over heads and contents) is farther
     than half a median neighbour step from every signature of a query m and key n ≤ m < train_len.
-    mass_kept: attention on the nearest train_len / 4 keys, divided by the same at train_len; below 1
-    the attention is diluted.
+    mass_kept: attention on the nearest train_len / 4 keys, divided by the same at train_len;
+    below 1 the attention is diluted.
     Returns Scalability; where the scheme refuses the length: (False, NaN, NaN).
     train_len: tokens, at least 4.  factor: at least 1.
     Raises ValueError or TypeError that names the argument.

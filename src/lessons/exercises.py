@@ -31,13 +31,13 @@ def verdict(exercise, answer):
     try:
         problem = _LAWS[exercise](answer)
     except Exception as error:  # whatever was handed in, a student reads a sentence, not a trace
-        problem = f"the answer could not be used: {error}"
+        problem = f"the answer could not be used: {str(error).rstrip('.')}."
     return problem is None, f"{exercise}: {'right.' if problem is None else problem}"
 
 
 def _number(value):
     """The answer as one float, whatever kind of number it is."""
-    array = validate.finite(value, "a number")
+    array = validate.finite(value, "the number")
     if array.size != 1:
         raise ValueError(f"one number is asked for, got shape {array.shape}")
     return float(array.reshape(()))
@@ -52,7 +52,7 @@ def _parts(answer, *names):
 
 
 def _layers(tokens, n_layers, seed):
-    """The output of n_layers causal layers without any encoding, each with a residual connection."""
+    """The output of n_layers causal layers without encoding, each with a residual connection."""
     mask = attention.causal_mask(np.arange(len(tokens)), np.arange(len(tokens)))
     x = tokens
     for layer in range(n_layers):
@@ -62,18 +62,17 @@ def _layers(tokens, n_layers, seed):
 
 
 def _pooled_orders(answer):
+    number = _number(answer)
     tokens = np.random.default_rng(1).normal(size=(5, 8))
     weights = attention.random_weights(8, 1)
-    pooled = [
-        attention.self_attention(tokens[list(order)], weights, n_heads=2).mean(0)
-        for order in permutations(range(5))
-    ]
-    spread = np.abs(np.array(pooled) - pooled[0]).max()
-    distinct = 1 + sum(np.abs(p - pooled[0]).max() > 1e-12 for p in pooled)
-    if _number(answer) != distinct:
+    orders = list(permutations(range(5)))
+    pooled = attention.self_attention(tokens[np.array(orders)], weights, n_heads=2).mean(1)
+    away = np.abs(pooled - pooled[0]).max(-1)  # of each order's output from the first order's
+    distinct = 1 + np.sum(away > 1e-12)
+    if number != distinct:
         return (
-            f"not {_number(answer):g}: the pooled outputs of all {len(pooled)} orders of five tokens "
-            f"differ by at most {spread:.0e}."
+            f"not {number:.10g}: the pooled outputs of all {len(orders)} orders of five "
+            f"tokens differ by at most {away.max():.0e}."
         )
     return None
 
@@ -106,7 +105,10 @@ def _one_over_n(answer):
     error = np.abs(out - 1 / (n + 1))
     if error.max() > 1e-12:
         worst = int(error.argmax())
-        return f"channel 0 at position {worst} is {out[worst]:.4f}, 1/(n+1) is {1 / (worst + 1):.4f}."
+        return (
+            f"channel 0 at position {worst} is {out[worst]:.4f}, off from 1/(n+1) = "
+            f"{1 / (worst + 1):.4f} by {error[worst]:.2g}."
+        )
     return None
 
 
@@ -114,10 +116,10 @@ def _norm_and_ratio(answer):
     norm, ratio = map(_number, _parts(answer, "a norm", "a ratio"))
     true_norm = np.linalg.norm(sinusoidal.encode([7], 512))
     if abs(norm - true_norm) > 1e-6:
-        return f"the norm of a row at d_model = 512 is not {norm:g}: each pair gives sin² + cos²."
-    true_ratio = true_norm / (0.02 * np.sqrt(512))
-    if abs(ratio - true_ratio) > 0.05:
-        return f"the ratio is not {ratio:g}: 512 entries of std 0.02 have norm {0.02 * 512**0.5:.4f}."
+        return f"the norm is not {norm:.10g}: each of the 256 pairs of a row gives sin² + cos²."
+    token_norm = 0.02 * np.sqrt(512)
+    if abs(ratio - true_norm / token_norm) > 0.05:
+        return f"the ratio is not {ratio:.10g}: 512 entries of std 0.02 have norm {token_norm:.4f}."
     return None
 
 
@@ -129,7 +131,7 @@ def _shift_forward(answer):
     error = np.abs(sinusoidal.encode(n, 10) @ matrix.T - sinusoidal.encode(n + 7, 10)).max(-1)
     if error.max() > 1e-12:
         worst = int(error.argmax())
-        return f"R p({n[worst]}) misses p({n[worst] + 7}) by {error[worst]:.2f}."
+        return f"R p({n[worst]}) misses p({n[worst] + 7}) by {error[worst]:.2g}."
     return None
 
 
@@ -138,7 +140,7 @@ def _half_at_a_thousand(answer):
     inv_freq = frequencies.inverse_frequencies(512, theta)
     mean = frequencies.mean_cosine(np.arange(600, 1601), inv_freq).mean()
     if abs(mean - 0.5) > 0.02:
-        return f"with θ = {theta:g} the mean similarity over distances 600 … 1600 is {mean:.3f}."
+        return f"with θ = {theta:.10g} the mean similarity over distances 600 … 1600 is {mean:.3f}."
     return None
 
 

@@ -8,7 +8,7 @@ from lessons import validate
 def inverse_frequencies(dim, theta=10_000.0):
     """Angular frequencies ω_i = θ^(−2i/dim) for i = 0 … ⌈dim/2⌉ − 1, fastest first.
 
-    dim: number of channels, at least 1; an odd one has a last pair of which only one channel is used.
+    dim: number of channels, at least 1; an odd one uses one channel of its last pair.
     theta: the base θ, at least 1.
     Returns float64 (⌈dim/2⌉,), in radians per token.
     Raises ValueError or TypeError that names dim or theta.
@@ -32,10 +32,11 @@ def wavelengths(inv_freq):
 
 
 def mean_cosine(distance, inv_freq):
-    """K(Δ) = mean_i cos(ω_i Δ): the cosine similarity of two sinusoidal encodings Δ apart (lesson 02).
+    """K(Δ) = mean_i cos(ω_i Δ): the cosine similarity of sinusoidal encodings Δ apart (lesson 02).
 
-    It is also the score, divided by ‖q‖², that RoPE gives on average to *equal* q and k (lesson 04).
-    distance: whole numbers of either sign, (..., n), in tokens.  inv_freq: (pairs,) radians per token.
+    It is also the score, divided by ‖q‖², that RoPE gives on average to equal q and k (lesson 04).
+    distance: whole numbers of either sign, (..., n), in tokens.
+    inv_freq: (pairs,) radians per token.
     Returns float64 of distance's shape; even in distance, 1 at 0.
     Raises ValueError or TypeError that names the argument.
     """
@@ -47,8 +48,9 @@ def mean_cosine(distance, inv_freq):
 def log_law(distance, theta=10_000.0):
     """The straight line that ``mean_cosine`` follows: K(Δ) ≈ 1 − (ln Δ + γ) / ln θ for 1 ≪ Δ ≪ θ.
 
-    γ = 0.5772… is Euler's constant; the line falls by ln 10 / ln θ with each tenfold distance and is
-    zero at Δ = θ e^(−γ).  It is the limit of many pairs: the mean becomes an integral of cos(ωΔ)/ω.
+    γ = 0.5772… is Euler's constant; the line falls by ln 10 / ln θ with each tenfold distance and
+    is zero at Δ = θ e^(−γ).  With many pairs the mean becomes the integral
+    of cos(ωΔ)/ω.
     distance: positive numbers, (..., n), in tokens.  theta: the base, above 1.
     Returns float64 of distance's shape.
     Raises ValueError or TypeError that names the argument.

@@ -20,14 +20,14 @@ def encode(positions, d_model, theta=10_000.0):
     d_model = validate.count(d_model, "d_model")
     angles = positions[..., None] * inverse_frequencies(d_model, theta)
     pairs = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
-    return pairs.reshape(*positions.shape, -1)[..., :d_model]
+    return pairs.reshape(*positions.shape, d_model + d_model % 2)[..., :d_model]
 
 
 def shift_matrix(offset, d_model, theta=10_000.0):
     """R_Δ with R_Δ p(n) = p(n − Δ) for every n: it steps back by Δ, its transpose steps forward.
 
-    R_Δ is block-diagonal; the block of pair i is [[cos ω_iΔ, −sin ω_iΔ], [sin ω_iΔ, cos ω_iΔ]], acting
-    on (sin, cos) columns.  (A (cos, sin) order would transpose it.)
+    R_Δ is block-diagonal; the block of pair i is [[cos ω_iΔ, −sin ω_iΔ], [sin ω_iΔ, cos ω_iΔ]],
+    acting on (sin, cos) columns.  (A (cos, sin) order would transpose it.)
     offset: Δ in tokens, a whole number of either sign.
     d_model: even: an odd one has a sine without its cosine, which no matrix can shift.
     theta: the base θ, at least 1.

@@ -1,6 +1,6 @@
 """The refusals, written once: a bad argument is named, with its value, before anything is computed.
 
-Every function takes the argument and its name and returns it in the form that the caller computes with.
+Every function takes the argument and its name, and returns it in the form to compute with.
 A wrong kind of object is a ``TypeError``, a wrong value or shape a ``ValueError``.
 """
 
@@ -74,7 +74,7 @@ def inverse_frequencies(value, name="inv_freq"):
     """A vector of at least one frequency in radians per token; 0 means a pair that never turns."""
     array = finite(value, name)
     if array.ndim != 1 or array.size == 0:
-        raise ValueError(f"{name} must be a vector of at least 1 frequency, got shape {array.shape}")
+        raise ValueError(f"{name} must be a vector, not empty, got shape {array.shape}")
     _refuse(array < 0, array, f"{name} must not be negative")
     return array
 
@@ -96,7 +96,8 @@ def queries_keys_values(q, k, v):
             raise ValueError(f"{name} must be (..., seq, head_dim), got shape {array.shape}")
     if not q.shape[:-2] == k.shape[:-2] == v.shape[:-2]:
         raise ValueError(
-            f"q, k, v must share their leading axes, got {q.shape[:-2]}, {k.shape[:-2]}, {v.shape[:-2]}"
+            "q, k, v must share their leading axes, "
+            f"got {q.shape[:-2]}, {k.shape[:-2]}, {v.shape[:-2]}"
         )
     if q.shape[-1] != k.shape[-1]:
         raise ValueError(f"k must have the head_dim of q ({q.shape[-1]}), got {k.shape[-1]}")
@@ -106,7 +107,7 @@ def queries_keys_values(q, k, v):
 
 
 def score_terms(bias, mask, shape):
-    """bias (float64, −inf allowed) and mask (bool) that broadcast to the scores' ``shape``; None passes."""
+    """bias (float64, −inf allowed) and mask (bool) that broadcast to ``shape``; None passes."""
     if bias is not None:
         bias = _fits(logits(bias, "bias"), "bias", shape)
     if mask is not None:
@@ -173,4 +174,5 @@ def _refuse(bad, array, sentence):
 
 
 def _kind(value):
-    return f"{value!r} ({type(value).__name__})" if isinstance(value, (bool, str)) else type(value).__name__
+    name = type(value).__name__
+    return f"{value!r} ({name})" if isinstance(value, (bool, str)) else name
