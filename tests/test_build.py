@@ -1,0 +1,179 @@
+"""Building: fresh numbers, failures that are seen, forks, and machines without a network."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import stages
+import vendor
+from conftest import ROOT
+from nbformat import write
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+TOC = "format: jb-book\nroot: book/intro\nchapters:\n  - file: notebooks/01_small\n"
+
+
+class Book:
+    """A copy of the book with one small notebook, built by the same settings and extension."""
+
+    def __init__(self, root):
+        self.root = root
+        for name in ("_config.yml", "book/_ext", "book/_assets"):
+            target = root / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+            copy(ROOT / name, target)
+        (root / "_toc.yml").write_text(TOC, "utf8")
+        (root / "book/intro.md").write_text("# Small\n", "utf8")
+        (root / "book/references.bib").write_text("", "utf8")
+        self.helper("value = 41")
+
+    def helper(self, source):
+        path = self.root / "src" / "lessons" / "small.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source + "\n", "utf8")
+
+    def notebook(self, source, text="Text."):
+        cells = [new_markdown_cell(f"# Title\n\n{text}"), new_code_cell(source)]
+        (self.root / "notebooks").mkdir(exist_ok=True)
+        write(new_notebook(cells=cells), self.root / "notebooks" / "01_small.ipynb")
+
+    def build(self, **environment):
+        command = [Path(sys.executable).parent / "jupyter-book", "build", self.root]
+        return subprocess.run(
+            [*map(str, command), "-W", "-n", "--keep-going"],
+            env={**os.environ, "NO_COLOR": "1", **environment},
+            capture_output=True,
+            text=True,
+        )
+
+    def page(self):
+        return (self.root / "_build/html/notebooks/01_small.html").read_text("utf8")
+
+
+# Not `import lessons`: the environment's own copy would answer.
+READ_HELPER = "exec(open('../src/lessons/small.py').read())\nprint(f'value {value}')"
+
+
+@pytest.fixture
+def book(tmp_path):
+    return Book(tmp_path)
+
+
+def test_change_of_a_helper_changes_the_page(book):
+    """The second build is incremental and the notebook is the same: only the helper changed."""
+    book.notebook(READ_HELPER)
+    assert book.build().returncode == 0
+    assert "value 41" in book.page()
+    book.helper("value = 42")
+    assert book.build().returncode == 0
+    assert "value 42" in book.page() and "value 41" not in book.page()
+
+
+def test_failing_cell_fails_the_build_and_is_named(book):
+    book.notebook("1 / 0")
+    done = book.build()
+    assert done.returncode != 0
+    assert "ZeroDivisionError" in done.stdout + done.stderr
+
+
+def test_warning_of_a_cell_fails_the_build(book):
+    book.notebook("import warnings\nwarnings.warn('look here')")
+    assert book.build().returncode != 0
+
+
+def test_site_of_a_fork_links_to_the_fork(book):
+    from repository import configured
+
+    link = f"[Open in Colab](https://colab.research.google.com/github/{configured()}/blob/main/x)"
+    book.notebook("1", text=link)
+    assert book.build(GITHUB_REPOSITORY="someone/their-fork").returncode == 0
+    page = book.page()
+    assert "github.com/someone/their-fork" in page
+    assert "colab.research.google.com/github/someone/their-fork/blob/main/x" in page
+    assert configured() not in page
+
+
+def test_page_without_vendored_maths_uses_the_default_host(book):
+    shutil.rmtree(book.root / "book/_assets/vendor", ignore_errors=True)
+    book.notebook("1", text="$x$")
+    done = book.build()
+    assert done.returncode == 0, done.stderr
+    assert "No vendored MathJax" in done.stdout
+    assert re.search(r'src="https://cdn[^"]+mathjax', book.page())
+
+
+def test_widget_that_would_not_move_fails_the_build(book):
+    book.notebook("import ipywidgets\nipywidgets.IntSlider()")
+    done = book.build()
+    assert done.returncode != 0
+    assert "would not move" in done.stdout + done.stderr
+
+
+def test_no_registry_is_a_warning_not_an_end(monkeypatch, tmp_path):
+    monkeypatch.setattr(vendor, "VENDOR", tmp_path / "vendor")
+    monkeypatch.setattr(stages, "LOGS", tmp_path)
+    monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9/")
+    monkeypatch.setenv("npm_config_fetch_retries", "0")
+    monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
+    said = []
+    vendor.fetch_pages(said.append)
+    assert "using the default CDNs" in said[0]
+    assert not (tmp_path / "vendor").exists()
+
+
+def test_changed_package_is_refused(monkeypatch, tmp_path):
+    """A file that is not the pinned one never reaches the site."""
+    monkeypatch.setattr(stages, "LOGS", tmp_path)
+    npm = tmp_path / "npm"
+    npm.write_text('#!/bin/sh\necho other > "$4/mathjax-3.2.2.tgz"\n', "utf8")
+    npm.chmod(0o755)
+    monkeypatch.setattr(vendor, "find_npm", lambda: str(npm))
+    with pytest.raises(stages.StageFailed, match="checksum"):
+        vendor.fetch(vendor.MATHJAX)
+
+
+def test_failed_stage_ends_with_its_cause(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(stages, "LOGS", tmp_path)
+    loud = "import sys; print('WARNING: early'); print('x\\n' * 99); sys.exit('the cause')"
+    run = stages.Stages(3)
+    with pytest.raises(stages.StageFailed) as failed, run.stage("pages"):
+        stages.run([sys.executable, "-c", loud], "loud.log", "The pages failed.")
+    lines = str(failed.value).splitlines()
+    assert lines[0] == "WARNING: early" and len(lines) < 40
+    assert "the cause" in lines[-3] and lines[-1].startswith("The pages failed.")
+    assert capsys.readouterr().out.startswith("[1/3] pages … failed after")
+
+
+def test_second_build_does_nothing_and_a_failed_one_is_forgotten(monkeypatch, tmp_path):
+    """Sphinx would not repeat the warning of a page that it kept from a failed build."""
+    import make_book
+
+    site, doctrees = tmp_path / "html", tmp_path / ".doctrees"
+    monkeypatch.setattr(make_book, "BUILD", tmp_path)
+    monkeypatch.setattr(make_book, "SITE", site)
+    calls = []
+
+    def build(*arguments, **more):
+        calls.append(1)
+        for folder in (site, doctrees):
+            folder.mkdir(exist_ok=True)
+        (site / "index.html").touch()
+        if len(calls) == 2:
+            raise stages.StageFailed("a page warned")
+
+    monkeypatch.setattr(make_book, "run", build)
+    notes = []
+    make_book.pages(notes.append)
+    make_book.pages(notes.append)
+    assert len(calls) == 1 and notes == ["nothing new"]
+    monkeypatch.setenv("GITHUB_REPOSITORY", "someone/their-fork")
+    with pytest.raises(stages.StageFailed):
+        make_book.pages(notes.append)
+    assert not doctrees.exists()
+    make_book.pages(notes.append)
+    assert len(calls) == 3

@@ -1,0 +1,160 @@
+"""lessons.exercises: right answers pass, wrong ideas get a number, and nothing gets a trace."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from lessons import attention, exercises, sinusoidal
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+ZERO, EYE = np.zeros((4, 4)), np.eye(4)
+FIRST = np.diag([1.0, 0, 0, 0])
+
+RIGHT = [
+    ("1.1", 1),
+    ("1.1", np.array([1.0])),
+    ("1.2", ([0, 1, 2, 3], [1, 0, 2, 3])),
+    ("1.2", np.array([[2, 0, 3, 1], [3, 2, 0, 1]])),
+    ("1.3", (ZERO, ZERO, EYE, EYE)),
+    ("1.3", attention.Weights(ZERO, EYE, FIRST, FIRST)),
+    ("1.3", [ZERO, ZERO, 4 * EYE, EYE / 4]),
+    ("2.1", (16, 35.4)),
+    ("2.1", [np.sqrt(256), np.float64(35.355)]),
+    ("2.2", sinusoidal.shift_matrix(-7, 10)),
+    ("2.2", sinusoidal.shift_matrix(7, 10).T.tolist()),
+    ("2.3", 3.17e6),
+    ("2.3", np.exp((np.log(1000) + np.euler_gamma) * 2)),
+]
+
+# An idea that is wrong, and the number in the sentence that it gets.
+WRONG = [
+    ("1.1", 120, "not 120: the pooled outputs of all 120 orders"),
+    ("1.1", 5, "differ by at most"),
+    ("1.1", 0, "not 0"),
+    ("1.2", ([0, 1, 2, 3], [0, 1, 3, 2]), "one layer already tells them apart at the last row, by"),
+    ("1.2", ([0, 1, 2, 3], [3, 2, 1, 0]), "one layer already"),
+    ("1.2", ([1, 0, 2, 3], [1, 0, 2, 3]), "two layers do not tell them apart either"),
+    ("1.2", ([0, 1, 2], [1, 0, 2]), "must hold 0, 1, 2, 3 once, got [0, 1, 2]"),
+    ("1.2", ([1, 2, 3, 4], [2, 1, 3, 4]), "got [1, 2, 3, 4]"),
+    ("1.2", ([0, 0, 2, 3], [0, 1, 2, 3]), "got [0, 0, 2, 3]"),
+    (
+        "1.3",
+        (EYE, EYE, EYE, EYE),
+        "channel 0 at position 3 is 0.0192, off from 1/(n+1) = 0.2500 by 0.23",
+    ),
+    ("1.3", (ZERO, ZERO, ZERO, EYE), "position 0 is 0.0000, off from 1/(n+1) = 1.0000 by 1."),
+    ("1.3", (ZERO, ZERO, 2 * EYE, EYE), "position 0 is 2.0000, off from 1/(n+1) = 1.0000 by 1."),
+    ("1.3", (ZERO, ZERO, EYE, np.roll(EYE, 1, 1)), "channel 0"),
+    ("1.3", (ZERO, ZERO, EYE, EYE * (1 + 1e-9)), "by 1e-09."),
+    ("2.1", (256, 35.4), "the norm is not 256"),
+    ("2.1", (np.sqrt(512), 35.4), "the norm is not 22.627417"),
+    ("2.1", (16, 800), "the ratio is not 800: 512 entries of std 0.02 have norm 0.4525"),
+    ("2.1", (16, 1 / 35.4), "the ratio is not 0.02824858757"),
+    ("2.1", (16, 35.25), "35.25"),
+    ("2.1", (16.00001, 35.4), "the norm is not 16.00001"),
+    ("2.2", sinusoidal.shift_matrix(7, 10), "misses p("),
+    ("2.2", sinusoidal.shift_matrix(-1, 10), "misses p("),
+    ("2.2", np.eye(10), "R p("),
+    ("2.2", np.zeros((10, 10)), "by 1."),
+    ("2.2", np.float32(sinusoidal.shift_matrix(-7, 10)), "e-0"),
+    ("2.2", np.eye(8), "must be (10, 10), got (8, 8)"),
+    ("2.2", sinusoidal.encode(range(10), 10), "misses p("),
+    ("2.3", 10_000, "with θ = 10000 the mean similarity over distances 600 … 1600 is 0.179"),
+    ("2.3", 1e9, "with θ = 1000000000 the mean similarity over distances 600 … 1600 is 0.634"),
+    ("2.3", 1_000, "with θ = 1000"),
+]
+
+UNUSABLE = [
+    None,
+    "three",
+    "1",
+    "",
+    True,
+    (None, None),
+    (True, False),
+    [1, [2, 3]],
+    (1, 2, 3, 4, 5),
+    {"a": 1},
+    {1, 2, 3, 4},
+    1j,
+    object(),
+    len,
+    float("nan"),
+    (float("nan"), float("nan")),
+    float("inf"),
+    10**400,
+    np.full((10, 10), np.nan),
+    np.full((10, 10), np.inf),
+    np.full((10, 10), 1e300),
+    [[None] * 10] * 10,
+    4 * [np.full((4, 4), np.nan)],
+    4 * [np.zeros((3, 3))],
+    4 * ["w"],
+    np.zeros((0, 10)),
+    np.array([1, 2], object),
+    torch.ones(10, 10, requires_grad=True),
+    [torch.ones(1), torch.ones(1, requires_grad=True)],
+    (print, print),
+]
+
+
+@pytest.mark.parametrize(("exercise", "answer"), RIGHT)
+def test_right_answers_pass(exercise, answer):
+    assert exercises.verdict(exercise, answer) == (True, f"{exercise}: right.")
+
+
+@pytest.mark.parametrize(("exercise", "answer", "number"), WRONG)
+def test_wrong_ideas_get_a_sentence_with_a_number(exercise, answer, number):
+    right, sentence = exercises.verdict(exercise, answer)
+    assert not right
+    assert sentence.startswith(f"{exercise}: ") and sentence.endswith(".")
+    assert number in sentence, sentence
+    assert "\n" not in sentence and "could not be used" not in sentence
+
+
+@pytest.mark.parametrize("exercise", exercises._LAWS)
+def test_what_cannot_be_used_gets_a_sentence_and_never_a_trace(exercise):
+    for answer in UNUSABLE:
+        right, sentence = exercises.verdict(exercise, answer)
+        assert not right, (answer, sentence)
+        assert sentence.startswith(f"{exercise}: ") and sentence.endswith("."), sentence
+        assert "\n" not in sentence, sentence
+        assert len(sentence) < 300, sentence
+
+
+@pytest.mark.parametrize("exercise", exercises._LAWS)
+@pytest.mark.parametrize("answer", [..., (..., ...), [..., 3], (ZERO, ..., EYE, EYE)])
+def test_dots_are_no_answer_yet(exercise, answer):
+    assert exercises.verdict(exercise, answer) == (False, f"{exercise}: not answered yet.")
+
+
+def test_every_exercise_is_tried_with_right_and_wrong_answers():
+    assert {case[0] for case in RIGHT} == {case[0] for case in WRONG} == set(exercises._LAWS)
+
+
+def test_two_orders_are_right_exactly_when_the_last_token_stays_and_the_rest_moves():
+    orders = list(itertools.permutations(range(4)))
+    for one in orders[::5]:
+        for two in orders:
+            right = exercises.verdict("1.2", (one, two))[0]
+            assert right == (one[-1] == two[-1] and one != two), (one, two)
+
+
+def test_half_at_a_thousand_takes_a_band_around_one_half():
+    for theta, right in [(2.0e6, False), (2.2e6, True), (7.0e6, True), (7.4e6, False)]:
+        assert exercises.verdict("2.3", theta)[0] == right, theta
+
+
+def test_check_prints_the_sentence_and_gives_nothing_back(capsys):
+    assert exercises.check("1.1", 1) is None
+    assert exercises.check("1.1", ...) is None
+    assert capsys.readouterr().out == "1.1: right.\n1.1: not answered yet.\n"
+
+
+def test_an_answer_is_left_as_it_was():
+    answer = 4 * [np.eye(4)]
+    exercises.verdict("1.3", answer)
+    np.testing.assert_array_equal(answer, 4 * [np.eye(4)])

@@ -1,0 +1,74 @@
+"""The arrows between modules point one way; the NumPy half loads neither torch nor matplotlib."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lessons
+
+SOURCE = Path(lessons.__file__).parent
+
+# module -> what it may import from the package
+ARROWS = {
+    "validate": set(),
+    "frequencies": {"validate"},
+    "sinusoidal": {"validate", "frequencies"},
+    "attention": {"validate"},
+    "criteria": {"validate", "attention"},
+    "exercises": {"validate", "attention", "frequencies", "sinusoidal"},
+}
+HEAVY = {"torch", "matplotlib", "ipywidgets", "anywidget", "IPython", "scipy", "pandas"}
+
+
+def imports(path):
+    """(names of this package's modules, names of other packages) that a file imports anywhere."""
+    own, others = set(), set()
+    for node in ast.walk(ast.parse(path.read_text("utf8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            module = ".".join(["lessons"] * node.level + [node.module] * bool(node.module))
+            inside = [f"lessons.{alias.name}" for alias in node.names]
+            names = inside if module == "lessons" else [module]
+        else:
+            continue
+        for name in names:
+            first, _, rest = name.partition(".")
+            (own if first == "lessons" else others).add(rest if first == "lessons" else first)
+    return {name.split(".")[0] for name in own}, others
+
+
+@pytest.mark.parametrize("module", ARROWS)
+def test_the_numpy_half_imports_only_along_the_arrows(module):
+    own, others = imports(SOURCE / f"{module}.py")
+    assert own <= ARROWS[module]
+    assert not others & HEAVY
+
+
+def test_the_package_imports_nothing():
+    assert imports(SOURCE / "__init__.py") == (set(), set())
+
+
+def test_no_module_reaches_back():
+    graph = {path.stem: imports(path)[0] for path in SOURCE.glob("*.py")}
+    done = set()
+    while ready := {name for name, needs in graph.items() if name not in done and needs <= done}:
+        done |= ready
+    assert done == set(graph), f"these import each other in a circle: {set(graph) - done}"
+
+
+@pytest.mark.parametrize(
+    "statement", ["import lessons", f"from lessons import {', '.join(ARROWS)}"]
+)
+def test_nothing_heavy_is_loaded(statement):
+    code = f"import sys, json; {statement}; print(json.dumps(sorted(sys.modules)))"
+    command = [sys.executable, "-W", "error", "-c", code]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[0] for name in json.loads(answer.stdout)}
+    assert not loaded & HEAVY
+    if statement == "import lessons":
+        assert "numpy" not in loaded

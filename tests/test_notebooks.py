@@ -1,0 +1,110 @@
+"""The saved notebooks keep the form of DESIGN's lessons; each rule is shown to reject a fault."""
+
+import json
+import re
+
+import bootstrap
+import make_notebooks
+import nbformat
+import notebook_rules as rules
+import pytest
+import repository
+import yaml
+from conftest import ROOT
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+PATHS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+NAMES = [path.stem for path in PATHS]
+LARGEST = 500_000  # bytes
+PLACES = ["README.md", "CONTRIBUTING.md", "CITATION.cff", "book/*.md", "notebooks/*.ipynb"]
+
+
+def read(path):
+    return nbformat.read(path, as_version=4)
+
+
+@pytest.mark.parametrize("rule", rules.RULES, ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize("path", PATHS, ids=NAMES)
+def test_notebook_keeps(path, rule):
+    assert rule(read(path)) == []
+
+
+@pytest.mark.parametrize("path", PATHS, ids=NAMES)
+def test_notebook_starts_as_the_template(path):
+    """One `make notebooks` after a change of the address or the template mends this."""
+    notebook = read(path)
+    first = rules.codes(notebook)[0]
+    assert first.source == bootstrap.source()
+    assert first.metadata.tags == bootstrap.TAGS
+    assert bootstrap.colab_line(path.stem) in notebook.cells[0].source
+
+
+@pytest.mark.parametrize("path", PATHS, ids=NAMES)
+def test_notebook_is_saved_in_the_one_form(path):
+    """`make notebooks` would write the same bytes, were the outputs the same."""
+    text = path.read_text("utf8")
+    notebook = read(path)
+    assert text == nbformat.writes(notebook, indent=1) + "\n"
+    assert notebook.metadata == make_notebooks.METADATA
+    assert not [cell.id for cell in notebook.cells if make_notebooks.looks_random(cell.id)]
+    assert len(text.encode()) <= LARGEST
+
+
+def test_the_book_has_its_notebooks():
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf8"))
+    named = {name for name in re.findall(r"notebooks/[\w]+", json.dumps(toc))}
+    assert named == {f"notebooks/{name}" for name in NAMES}
+
+
+def test_address_is_written_in_one_form():
+    """Who forks the book changes `_config.yml`; an address left elsewhere would stay behind."""
+    owner, name = repository.configured().split("/")
+    other = re.compile(rf"([\w-]+)(?:\.github\.io)?/{re.escape(name)}\b")
+    for place in PLACES:
+        for path in ROOT.glob(place):
+            owners = set(other.findall(path.read_text("utf8")))
+            assert owners <= {owner}, f"{path.name} names {owners}"
+
+
+def ran(source, *outputs, **metadata):
+    return new_code_cell(source, outputs=list(outputs), metadata=metadata, execution_count=1)
+
+
+TEXT = new_markdown_cell("Text.")
+PICTURE = new_output("display_data", data={"image/png": "", "text/plain": "<Figure>"})
+FAULTY = {
+    "was_run_from_top_to_bottom": [TEXT, new_code_cell("1"), TEXT],
+    "code_is_short": [TEXT, ran("x = 1\n" * 16), TEXT],
+    "code_stands_between_text": [TEXT, ran("1"), ran("2"), ran("3"), TEXT],
+    "text_is_commonmark": [new_markdown_cell("```{note}\nColab shows this raw.\n```")],
+    "answers_are_closed": [new_markdown_cell("<details><summary>A</summary>tight</details>")],
+    "no_encoding_is_defined": [TEXT, ran("def pe(n):\n    a = n / 2\n    return np.sin(a)"), TEXT],
+    "pictures_have_words": [TEXT, ran("plot()", PICTURE), TEXT],
+    "nothing_of_a_machine": [TEXT, ran("open('/root/x')"), TEXT],
+    "printed_numbers_are_short": [TEXT, ran("1", new_output("stream", text="0.1234567")), TEXT],
+}
+SOUND = [TEXT, ran("x = 1", new_output("stream", text="0.1234")), TEXT]
+
+
+@pytest.mark.parametrize("rule", rules.RULES, ids=lambda rule: rule.__name__)
+def test_rule_rejects_its_fault(rule):
+    assert rule(new_notebook(cells=FAULTY[rule.__name__])) != []
+    assert rule(new_notebook(cells=SOUND)) == []
+
+
+def test_reexecution_is_byte_stable(tmp_path):
+    """Two runs, the same bytes: random cell ids, widget ids and split prints all settle."""
+    path = tmp_path / "01_small.ipynb"
+    widget = "import ipywidgets\nipywidgets.IntSlider()"
+    loose = new_code_cell("import time\nprint(time.time())", metadata={"tags": [rules.IGNORED]})
+    print_twice = new_code_cell("print(1, flush=True)\nprint(2)")
+    cells = [new_markdown_cell("# Small"), loose, print_twice, new_code_cell(widget)]
+    nbformat.write(new_notebook(cells=cells), path)
+    make_notebooks.execute(path)
+    first = path.read_bytes()
+    make_notebooks.execute(path)
+    assert path.read_bytes() == first
+    notebook = nbformat.read(path, as_version=4)
+    assert "widgets" not in notebook.metadata
+    assert [cell.execution_count for cell in rules.codes(notebook)] == [1, 2, 3, 4]
+    assert notebook.cells[3].outputs == [new_output("stream", text="1\n2\n")]
