@@ -53,6 +53,7 @@ NO_ARRAY = [
 FINITE = [
     *NO_ARRAY,
     *(([0.0, value], shown) for value, shown in NOT_FINITE),
+    ([1.01e100], "1.01e+100"),
     ([1e200], "1e+200"),
     ([[-1e200]], "-1e+200"),
     (np.array([np.finfo(np.longdouble).max]), "inf"),
@@ -80,7 +81,7 @@ MASK = [
 ]
 FUNCTION = [(None, "NoneType"), (3, "int"), ("embed", "'embed'"), (np.ones((2, 2)), "ndarray")]
 HOOK = FUNCTION[1:]
-SEQUENCE = [*FINITE, ([1.0], "(1,)"), (2.0, "()"), (np.zeros((3, 0)), "(3, 0)")]
+SEQUENCE = [*FINITE, ([1.0], "(1,)"), (2.0, "()"), (np.zeros((2, 3, 0)), "(2, 3, 0)")]
 
 
 def zero_logits(q_positions, k_positions):

@@ -11,6 +11,7 @@ from lessons import attention, exercises, sinusoidal
 pytestmark = pytest.mark.filterwarnings("error")
 
 ZERO, EYE = np.zeros((4, 4)), np.eye(4)
+ONLY_FROM_0 = np.outer(sinusoidal.encode([7], 10), sinusoidal.encode([0], 10)) / 5
 FIRST = np.diag([1.0, 0, 0, 0])
 
 RIGHT = [
@@ -53,11 +54,12 @@ WRONG = [
     ("2.1", (np.sqrt(512), 35.4), "the norm is not 22.627417"),
     ("2.1", (16, 800), "the ratio is not 800: 512 entries of std 0.02 have norm 0.4525"),
     ("2.1", (16, 1 / 35.4), "the ratio is not 0.02824858757"),
-    ("2.1", (16, 35.25), "35.25"),
+    ("2.1", (16, 35.3), "the ratio is not 35.3"),
     ("2.1", (16.00001, 35.4), "the norm is not 16.00001"),
     ("2.2", sinusoidal.shift_matrix(7, 10), "misses p("),
     ("2.2", sinusoidal.shift_matrix(-1, 10), "misses p("),
     ("2.2", np.eye(10), "R p("),
+    ("2.2", ONLY_FROM_0, "misses p("),
     ("2.2", np.zeros((10, 10)), "by 1."),
     ("2.2", np.float32(sinusoidal.shift_matrix(-7, 10)), "e-0"),
     ("2.2", np.eye(8), "must be (10, 10), got (8, 8)"),
@@ -133,6 +135,22 @@ def test_dots_are_no_answer_yet(exercise, answer):
 
 def test_every_exercise_is_tried_with_right_and_wrong_answers():
     assert {case[0] for case in RIGHT} == {case[0] for case in WRONG} == set(exercises._LAWS)
+
+
+def test_the_sentence_says_what_is_asked_for():
+    for exercise, answer, asked in [
+        ("1.1", [1, 2], "one number is asked for, got shape (2,)"),
+        ("1.1", "1", "the number must hold real numbers, got '1' (str)"),
+        ("1.2", 3, "one order, another order are asked for, got 1 part(s)"),
+        ("1.3", [ZERO, ZERO], "w_q, w_k, w_v, w_o are asked for, got 2 part(s)"),
+        ("2.1", 16, "a norm, a ratio are asked for, got 1 part(s)"),
+        ("2.2", [[None]], "the matrix must hold real numbers"),
+        ("2.3", 0.5, "theta must be at least 1, got 0.5"),
+    ]:
+        assert (
+            f"{exercise}: the answer could not be used: {asked}"
+            in exercises.verdict(exercise, answer)[1]
+        )
 
 
 def test_two_orders_are_right_exactly_when_the_last_token_stays_and_the_rest_moves():

@@ -98,7 +98,7 @@ def test_first_distance_of_negative_similarity(dim, theta, first):
     assert similarity[-1] < 0 and similarity[:-1].min() >= 0
 
 
-@pytest.mark.parametrize("theta", [100, 10_000.0, 500_000])
+@pytest.mark.parametrize("theta", [1.5, 100, 10_000.0, 500_000])
 def test_each_tenfold_distance_costs_ln_10_over_ln_theta(theta):
     law = frequencies.log_law([[1, 10], [100, 1000]], theta)
     cost = np.log(10) / np.log(theta)

@@ -70,26 +70,29 @@ def ran(source, *outputs, **metadata):
     return new_code_cell(source, outputs=list(outputs), metadata=metadata, execution_count=1)
 
 
-TEXT = new_markdown_cell("Text.")
 PICTURE = new_output("display_data", data={"image/png": "", "text/plain": "<Figure>"})
+UNBROKEN = "<details><summary>A</summary>tight</details>"
 FAULTY = {
-    "was_run_from_top_to_bottom": [TEXT, new_code_cell("1"), TEXT],
-    "code_is_short": [TEXT, ran("x = 1\n" * 16), TEXT],
-    "code_stands_between_text": [TEXT, ran("1"), ran("2"), ran("3"), TEXT],
-    "text_is_commonmark": [new_markdown_cell("```{note}\nColab shows this raw.\n```")],
-    "answers_are_closed": [new_markdown_cell("<details><summary>A</summary>tight</details>")],
-    "no_encoding_is_defined": [TEXT, ran("def pe(n):\n    a = n / 2\n    return np.sin(a)"), TEXT],
-    "pictures_have_words": [TEXT, ran("plot()", PICTURE), TEXT],
-    "nothing_of_a_machine": [TEXT, ran("open('/root/x')"), TEXT],
-    "printed_numbers_are_short": [TEXT, ran("1", new_output("stream", text="0.1234567")), TEXT],
+    "was_run_from_top_to_bottom": lambda: [new_code_cell("1")],
+    "code_is_short": lambda: [ran("x = 1\n" * 16)],
+    "code_stands_between_text": lambda: [ran("1"), ran("2"), ran("3")],
+    "text_is_commonmark": lambda: [new_markdown_cell("```{note}\nColab shows this raw.\n```")],
+    "answers_are_closed": lambda: [new_markdown_cell(UNBROKEN)],
+    "no_encoding_is_defined": lambda: [ran("def pe(n):\n    a = n / 2\n    return np.sin(a)")],
+    "pictures_have_words": lambda: [ran("plot()", PICTURE)],
+    "nothing_of_a_machine": lambda: [ran("open('/root/x')")],
+    "printed_numbers_are_short": lambda: [ran("1", new_output("stream", text="0.1234567"))],
 }
-SOUND = [TEXT, ran("x = 1", new_output("stream", text="0.1234")), TEXT]
+
+
+def notebook_of(*cells):
+    return new_notebook(cells=[new_markdown_cell("Before."), *cells, new_markdown_cell("After.")])
 
 
 @pytest.mark.parametrize("rule", rules.RULES, ids=lambda rule: rule.__name__)
 def test_rule_rejects_its_fault(rule):
-    assert rule(new_notebook(cells=FAULTY[rule.__name__])) != []
-    assert rule(new_notebook(cells=SOUND)) == []
+    assert rule(notebook_of(*FAULTY[rule.__name__]())) != []
+    assert rule(notebook_of(ran("x = 1", new_output("stream", text="0.1234")))) == []
 
 
 def test_reexecution_is_byte_stable(tmp_path):

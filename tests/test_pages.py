@@ -29,6 +29,12 @@ PICTURES = """() => [...document.querySelectorAll('article img, article svg, art
   .filter((picture) => !picture.closest('mjx-container, [aria-hidden=true]'))
   .map((picture) => picture.tagName === 'IMG' ? picture.getAttribute('alt')
     : picture.getAttribute('aria-label') ?? picture.querySelector('title')?.textContent)"""
+# axe reads no MathML and takes a header that is only a formula for an empty one.
+AXE = """async () => (await axe.run(document, {resultTypes: ['violations']})).violations
+  .flatMap((rule) => rule.nodes
+    .filter(({target}) => rule.id !== 'empty-table-header'
+      || !document.querySelector(target[0]).querySelector('math'))
+    .map((node) => `${rule.id}: ${node.html.slice(0, 160)}`))"""
 BARE_ICONS = """() => [...document.querySelectorAll('[class*=" fa-"]')]
   .filter((icon) => !getComputedStyle(icon, '::before').maskImage.includes('url('))
   .map((icon) => icon.className)"""
@@ -114,12 +120,7 @@ def test_axe_finds_nothing(visit):
     told = set()
     for theme in ("light", "dark"):
         look(visit.page, DESKTOP, theme)
-        found = visit.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-        told |= {
-            f"{theme}, {rule['id']}: {node['html'][:160]}"
-            for rule in found["violations"]
-            for node in rule["nodes"]
-        }
+        told |= {f"{theme}, {one}" for one in visit.page.evaluate(AXE)}
     assert told == set()
 
 

@@ -116,6 +116,32 @@ def test_what_is_good_comes_back_as_it_is_computed_with():
     assert validate.has_shape(X, "x", [3, 4]) is X
 
 
+def test_the_message_says_what_is_allowed():
+    for call, message in [
+        (lambda: validate.positions(3), "positions must have at least 1 axis, got shape ()"),
+        (
+            lambda: validate.positions([[1]], max_axes=1),
+            "positions must have 1 to 1 axes, got shape (1, 1)",
+        ),
+        (
+            lambda: validate.queries_keys_values(X, np.ones((3, 5)), X),
+            "k must have the head_dim of q (4), got 5",
+        ),
+        (
+            lambda: validate.queries_keys_values(X, np.ones((7, 4)), X),
+            "v must have the k_len of k (7), got 3",
+        ),
+        (lambda: validate.positions([0.1]), "positions must be whole numbers, got 0.1"),
+        (lambda: validate.count(0, "n"), "n must be at least 1, got 0"),
+        (lambda: validate.real(0, "theta", minimum=1), "theta must be at least 1, got 0"),
+        (lambda: validate.finite("a", "x"), "x must hold real numbers, got 'a' (str) of dtype <U1"),
+        (lambda: validate.real(None, "x"), "x must be a number, got NoneType"),
+    ]:
+        with pytest.raises((ValueError, TypeError)) as error:
+            call()
+        assert str(error.value) == message
+
+
 def test_the_callers_array_is_never_handed_back_for_writing():
     mine = np.ones((2, 2))
     assert not np.shares_memory(validate.finite(mine, "x"), mine)

@@ -8,6 +8,7 @@ from sphinx.util import logging
 
 LOGGER = logging.getLogger(__name__)
 ICON_FONT = re.compile(r"@font-face\{[^}]*Font Awesome[^}]*\}")
+EMPTY_HEADER = re.compile(r'<th class="head">\s*(?:<p>\s*</p>)?\s*</th>')
 LITERAL = re.compile(r"(``[^`]*``)")
 WIDGET_MODULE = "anywidget"
 
@@ -77,10 +78,15 @@ def refuse_other_widgets(app, pagename, templatename, context, doctree):
             LOGGER.warning("%s shows widgets that would not move: %s", pagename, sorted(foreign))
 
 
-def mend_citation_roles(app, pagename, templatename, context, doctree):
-    """Docutils calls an entry of a bibliography by a role that ARIA has since withdrawn."""
-    if "body" in context:
-        context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
+def mend_for_screen_readers(app, pagename, templatename, context, doctree):
+    """Three things that axe finds in what docutils and myst-nb write."""
+    body = context.get("body", "")
+    # The role of an entry of a bibliography, which ARIA has since withdrawn.
+    body = body.replace('role="doc-biblioentry"', 'role="listitem"')
+    # A name that hides the words shown ("Show code cell source").
+    body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
+    # The empty corner of a table is a cell, for it is the header of nothing.
+    context["body"] = EMPTY_HEADER.sub("<td></td>", body)
 
 
 def drop_icon_fonts(app, exception):
@@ -107,6 +113,6 @@ def setup(app):
     app.connect("doctree-read", depend_on_helpers)
     app.connect("autodoc-process-docstring", escape_bars)
     app.connect("html-page-context", refuse_other_widgets, priority=900)
-    app.connect("html-page-context", mend_citation_roles)
+    app.connect("html-page-context", mend_for_screen_readers)
     app.connect("build-finished", drop_icon_fonts)
     return {"version": "1", "parallel_read_safe": True}

@@ -7,7 +7,7 @@ import vendor
 from stages import LOGS, ROOT, Stages, command_line, run
 
 STAGES = make_book.STAGES + 6
-PYTEST = [environment.PYTHON, "-m", "pytest", "-q", "--color=no"]
+PYTEST = [environment.PYTHON, "-m", "pytest", "-q", "--color=no", "--tb=short"]
 NO_BROWSER = """
 ################################################################################
 #                                                                              #
@@ -40,7 +40,11 @@ def main():
         found = browser.provide(note)
         vendor.fetch_axe(note)
     with stages.stage("ruff"):
-        run([environment.PYTHON, "-m", "ruff", "check", "."], "ruff.log", "Ruff has complaints.")
+        run(
+            [environment.PYTHON, "-m", "ruff", "check", "-q", "--output-format", "concise", "."],
+            "ruff.log",
+            "Ruff has complaints.",
+        )
     # These open the built book or build small ones, and take their time; the rest comes first.
     slow = [*sorted((ROOT / "tests").glob("test_page*.py")), ROOT / "tests" / "test_build.py"]
     tests(stages, "unit tests", ["tests", "-n", "2", *(f"--ignore={path}" for path in slow)])

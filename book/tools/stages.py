@@ -19,7 +19,7 @@ SITE = BUILD / "html"
 VENV = ROOT / ".venv"
 TAIL = 25  # lines of a failed stage's log that are repeated on the terminal
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-PROGRESS = re.compile(r"^\S.*\.\.\. \[ *\d+%\]|IPKernelApp")
+PROGRESS = re.compile(r"^\S.*\.\.\. \[ *\d+%\]|\[IPKernelApp\]")
 COMPLAINT = re.compile(r"\b(WARNING|ERROR|CRITICAL)\b")
 
 
