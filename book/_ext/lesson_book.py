@@ -9,6 +9,10 @@ from sphinx.util import logging
 LOGGER = logging.getLogger(__name__)
 ICON_FONT = re.compile(r"@font-face\{[^}]*Font Awesome[^}]*\}")
 EMPTY_HEADER = re.compile(r'<th class="head">\s*(?:<p>\s*</p>)?\s*</th>')
+# What begins a line of its own in our docstrings: an argument, what comes back, what is refused.
+DOC_LINE = re.compile(
+    r"[a-z_]\w*(, [a-z_]\w*)*(\([\w, ]*\))?(?=:| ->)|\w+Error(?=:)|(Returns|Raises|Source)\b"
+)
 LITERAL = re.compile(r"(``[^`]*``)")
 WIDGET_MODULE = "anywidget"
 
@@ -67,6 +71,22 @@ def escape_bars(app, what, name, obj, options, lines):
         lines[place] = "".join(parts)
 
 
+def keep_lines(app, what, name, obj, options, lines):
+    """Our docstrings say one thing a line; reStructuredText would run those lines together."""
+    kept, inside = [], False
+    for line in lines:
+        item = DOC_LINE.match(line)
+        if item and not inside:
+            kept.append("")
+        inside = bool(line.strip()) and (inside or item is not None)
+        if item:
+            line = f"| **{item[0]}**{line[item.end() :]}"
+        elif inside:
+            line = f"  {line.strip()}"
+        kept.append(line)
+    lines[:] = kept
+
+
 def refuse_other_widgets(app, pagename, templatename, context, doctree):
     """Only anywidgets move on a page: widget-host.js draws nothing else, so say so early."""
     for script in context.get("script_files", []):
@@ -112,6 +132,7 @@ def setup(app):
     app.connect("source-read", name_the_fork)
     app.connect("doctree-read", depend_on_helpers)
     app.connect("autodoc-process-docstring", escape_bars)
+    app.connect("autodoc-process-docstring", keep_lines)
     app.connect("html-page-context", refuse_other_widgets, priority=900)
     app.connect("html-page-context", mend_for_screen_readers)
     app.connect("build-finished", drop_icon_fonts)

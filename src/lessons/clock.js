@@ -47,7 +47,7 @@ function clocks(dim) {
   });
   return drawing(
     text(10, 16, `${HANDS} of ${dim / 2} pairs. The tip of each hand is its pair:`) +
-      text(10, 34, "height = sin ω<tspan font-style='italic'>p</tspan>, across = cos ω<tspan font-style='italic'>p</tspan>") +
+      text(10, 34, "height = sin ω<tspan font-style='italic'>n</tspan>, across = cos ω<tspan font-style='italic'>n</tspan>") +
       faces.join("") +
       text(10, 268, `Numbers: tokens for one turn. Shade: last ${TRAIL} tokens.`, 'font-size="12"'),
   );
@@ -86,7 +86,7 @@ export default {
     const parts = (name) => [...card.querySelectorAll(`.lessons-${name}`)];
 
     const toPosition = (position) => write(model, { position });
-    const position = makeSlider("position p", { min: 0, max: model.get("_max_position") }, (value) => {
+    const position = makeSlider("position n", { min: 0, max: model.get("_max_position") }, (value) => {
       player.stop();
       toPosition(value);
     });
