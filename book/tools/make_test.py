@@ -1,5 +1,8 @@
 """`make test`: the book, then every test; a line for each, with pytest's own summary."""
 
+import re
+from collections import Counter
+
 import browser
 import environment
 import make_book
@@ -19,7 +22,7 @@ NO_BROWSER = """
 
 
 def tests(stages, name, arguments):
-    """One pytest run, with its last line (how many passed) beside the stage's time."""
+    """One pytest run, its last line beside the stage's time; returns how many passed, skipped."""
     log = f"test-{name.replace(' ', '-')}.log"
     with stages.stage(name) as note:
         run(
@@ -28,7 +31,10 @@ def tests(stages, name, arguments):
             f"The stage “{name}” failed.",
             env=make_book.ONE_THREAD,
         )
-        note((LOGS / log).read_text("utf8").strip().splitlines()[-1].strip("= "))
+        summary = (LOGS / log).read_text("utf8").strip().splitlines()[-1].strip("= ")
+        note(summary)
+    counts = {word: int(n) for n, word in re.findall(r"(\d+) (passed|skipped)", summary)}
+    return Counter(counts)
 
 
 def main():
@@ -47,12 +53,15 @@ def main():
         )
     # These open the built book or build small ones, and take their time; the rest comes first.
     slow = [*sorted((ROOT / "tests").glob("test_page*.py")), ROOT / "tests" / "test_build.py"]
-    tests(stages, "unit tests", ["tests", "-n", "2", *(f"--ignore={path}" for path in slow)])
+    total = tests(stages, "unit tests", ["tests", "-n", "2", *(f"--ignore={path}" for path in slow)])
     nbval = ["--nbval", "notebooks", "--dist", "loadfile", "--nbval-cell-timeout", "300"]
-    tests(stages, "notebooks again", [*nbval, "-n", "2"])
-    tests(stages, "pages", [*slow, "-n", "2", "--dist", "loadfile"])
+    total += tests(stages, "notebooks again", [*nbval, "-n", "2"])
+    total += tests(stages, "pages", [*slow, "-n", "2", "--dist", "loadfile"])
     if found is None:
         print(NO_BROWSER)
+    # A failed test has stopped the run before this line.
+    skipped = f", {total['skipped']} skipped" if total["skipped"] else ""
+    print(f"{total['passed']} passed, 0 failed{skipped}")
     return 0
 
 
