@@ -53,7 +53,8 @@ def main():
         )
     # These open the built book or build small ones, and take their time; the rest comes first.
     slow = [*sorted((ROOT / "tests").glob("test_page*.py")), ROOT / "tests" / "test_build.py"]
-    total = tests(stages, "unit tests", ["tests", "-n", "2", *(f"--ignore={path}" for path in slow)])
+    ignore = [f"--ignore={path}" for path in slow]
+    total = tests(stages, "unit tests", ["tests", "-n", "2", *ignore])
     nbval = ["--nbval", "notebooks", "--dist", "loadfile", "--nbval-cell-timeout", "300"]
     total += tests(stages, "notebooks again", [*nbval, "-n", "2"])
     total += tests(stages, "pages", [*slow, "-n", "2", "--dist", "loadfile"])
