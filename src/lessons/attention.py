@@ -41,13 +41,7 @@ def causal_mask(q_positions, k_positions):
     Returns bool (q_len, k_len), or (batch, 1, q_len, k_len) if either has a batch axis.
     Raises ValueError or TypeError that names the argument.
     """
-    q_positions = validate.positions(q_positions, "q_positions", max_axes=2)
-    k_positions = validate.positions(k_positions, "k_positions", max_axes=2)
-    if q_positions.ndim == k_positions.ndim == 2 and len(q_positions) != len(k_positions):
-        raise ValueError(
-            f"k_positions must have the batch of q_positions ({len(q_positions)}), "
-            f"got {len(k_positions)}"
-        )
+    q_positions, k_positions = validate.position_pair(q_positions, k_positions)
     mask = k_positions[..., None, :] <= q_positions[..., :, None]
     return mask[:, None] if mask.ndim == 3 else mask
 

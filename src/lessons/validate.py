@@ -72,9 +72,7 @@ def finite(value, name):
 
 def inverse_frequencies(value, name="inv_freq"):
     """A vector of at least one frequency in radians per token; 0 means a pair that never turns."""
-    array = finite(value, name)
-    if array.ndim != 1 or array.size == 0:
-        raise ValueError(f"{name} must be a vector, not empty, got shape {array.shape}")
+    array = vector(value, name)
     _refuse(array < 0, array, f"{name} must not be negative")
     return array
 
@@ -130,6 +128,65 @@ def has_shape(array, name, shape):
     if array.shape != tuple(shape):
         raise ValueError(f"{name} must have shape {tuple(shape)}, got {array.shape}")
     return array
+
+
+def vector(value, name):
+    """A vector of at least one finite number, as float64."""
+    array = finite(value, name)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(f"{name} must be a vector, not empty, got shape {array.shape}")
+    return array
+
+
+def choice(value, name, choices):
+    """One of a few names."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be one of {', '.join(choices)}, got {_kind(value)}")
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+    return value
+
+
+def position_pair(q_positions, k_positions):
+    """Positions of queries and keys, (seq,) or (batch, seq), with one batch size between them."""
+    q_positions = positions(q_positions, "q_positions", max_axes=2)
+    k_positions = positions(k_positions, "k_positions", max_axes=2)
+    if q_positions.ndim == k_positions.ndim == 2 and len(q_positions) != len(k_positions):
+        raise ValueError(
+            f"k_positions must have the batch of q_positions ({len(q_positions)}), "
+            f"got {len(k_positions)}"
+        )
+    return q_positions, k_positions
+
+
+def rotatable(x, inv_freq):
+    """x (..., seq, head_dim), head_dim even and at least 2 · len(inv_freq), and inv_freq."""
+    x, inv_freq = finite(x, "x"), inverse_frequencies(inv_freq)
+    if x.ndim < 2:
+        raise ValueError(f"x must be (..., seq, head_dim), got shape {x.shape}")
+    if x.shape[-1] % 2:
+        raise ValueError(f"x must have an even head_dim, got {x.shape[-1]}")
+    if 2 * len(inv_freq) > x.shape[-1]:
+        raise ValueError(
+            f"inv_freq must hold at most head_dim / 2 = {x.shape[-1] // 2} frequencies, "
+            f"got {len(inv_freq)}"
+        )
+    return x, inv_freq
+
+
+def row_positions(value, x):
+    """Positions (seq,) or (batch, seq) of x's rows, shaped to broadcast against x[..., 0]."""
+    array = positions(value, max_axes=2)
+    if array.shape == x.shape[-2:-1]:
+        return array
+    if x.ndim >= 3 and array.shape == (x.shape[0], x.shape[-2]):
+        # The batch axis belongs to x's first axis, and the axes between share it: without them,
+        # a batch as large as the number of heads would broadcast along the heads.
+        return array.reshape(x.shape[0], *(1,) * (x.ndim - 3), x.shape[-2])
+    raise ValueError(
+        f"positions must be ({x.shape[-2]},) or ({x.shape[0]}, {x.shape[-2]}) for x of shape "
+        f"{x.shape}, got {array.shape}"
+    )
 
 
 def _fits(array, name, shape):
