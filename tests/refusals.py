@@ -1,9 +1,21 @@
-"""What every public function of the NumPy half must refuse: function -> argument -> bad values."""
+"""What every public function must refuse: function -> argument -> bad values."""
 
 import numpy as np
 import torch
 
-from lessons import attention, criteria, exercises, frequencies, sinusoidal, validate
+from lessons import (
+    alibi,
+    attention,
+    criteria,
+    exercises,
+    frequencies,
+    layers,
+    relative,
+    rope,
+    scheme,
+    sinusoidal,
+    validate,
+)
 
 HUGE, NAN, INF = 10**400, float("nan"), float("inf")
 TENSOR, OBJECTS, RAGGED = torch.ones(3), np.array([1, 2], object), [[1.0], [1.0, 2.0]]
@@ -82,6 +94,20 @@ MASK = [
 FUNCTION = [(None, "NoneType"), (3, "int"), ("embed", "'embed'"), (np.ones((2, 2)), "ndarray")]
 HOOK = FUNCTION[1:]
 SEQUENCE = [*FINITE, ([1.0], "(1,)"), (2.0, "()"), (np.zeros((2, 3, 0)), "(2, 3, 0)")]
+VECTOR_FAULTS = INV_FREQ[:-1]  # a negative number is none
+PAIRING = [(True, "True"), (None, "NoneType"), (2, "int"), ("halves", "'halves'"), ("", "''")]
+# For x of shape (3, 4): rows with channels in pairs, and their positions.
+TURNABLE = [*FINITE, ([1.0, 2.0], "(2,)"), (np.ones((3, 5)), "5")]
+OF_ROWS = [
+    *ROW_OR_BATCH,
+    ([0, 1], "(2,)"),
+    (np.zeros((1, 3)), "(1, 3)"),
+    (np.zeros((3, 3)), "(3, 3)"),
+]
+OF_PAIRS = [*INV_FREQ, ([1.0] * 3, "3")]
+NO_TENSOR = [(None, "NoneType"), (3, "int"), ([0], "list"), (np.ones(3), "ndarray")]
+NOT_WHOLE = [*NO_TENSOR, (TENSOR, "torch.float32"), (TENSOR > 0, "torch.bool")]
+NO_ROWS = [*NO_TENSOR, (torch.ones(3, 4).int(), "torch.int32"), (TENSOR, "(3,)")]
 
 
 def zero_logits(q_positions, k_positions):
@@ -174,6 +200,82 @@ TABLE = {
         "train_len": (4, [*COUNT, (3, "3")]),
         "factor": (2, COUNT),
     },
+}
+TABLE |= {
+    validate.vector: {"value": (VECTOR, VECTOR_FAULTS), "name": ("value", FREE)},
+    validate.choice: {
+        "value": ("half", PAIRING),
+        "name": ("value", FREE),
+        "choices": (rope.PAIRINGS, FREE),
+    },
+    validate.position_pair: {
+        "q_positions": (POSITION, ROW_OR_BATCH),
+        "k_positions": (POSITION, ROW_OR_BATCH),
+    },
+    validate.rotatable: {"x": (X, TURNABLE), "inv_freq": (VECTOR, OF_PAIRS)},
+    validate.row_positions: {"value": (POSITION, OF_ROWS), "x": (X, FREE)},
+    rope.angles: {"positions": (POSITION, POSITIONS), "inv_freq": (VECTOR, INV_FREQ)},
+    rope.rotate: {
+        "x": (X, TURNABLE),
+        "positions": (POSITION, OF_ROWS),
+        "inv_freq": (VECTOR, OF_PAIRS),
+        "pairing": ("half", PAIRING),
+    },
+    rope.matrix: {
+        "position": (3, OFFSET),
+        "inv_freq": (VECTOR, INV_FREQ),
+        "pairing": ("half", PAIRING),
+    },
+    rope.pairing_permutation: {"dim": (8, [*COUNT, (5, "5"), (1, "1")])},
+    alibi.slopes: {"n_heads": (8, COUNT)},
+    alibi.bias: {
+        "slopes": (VECTOR, VECTOR_FAULTS),
+        "q_positions": (POSITION, ROW_OR_BATCH),
+        "k_positions": (POSITION, ROW_OR_BATCH),
+        "symmetric": (False, FREE),
+    },
+    relative.t5_bucket: {
+        "relative_position": (POSITION, POSITIONS),
+        "n_buckets": (32, [*COUNT, (4, "4"), (9, "9")]),
+        "max_distance": (128, [*COUNT, (8, "8")]),
+        "bidirectional": (True, FREE),
+    },
+    # The torch half.
+    layers.Sinusoidal: {"d_model": (8, COUNT), "max_len": (4, COUNT), "theta": (1e4, BASE)},
+    layers.Learned: {
+        "d_model": (8, COUNT),
+        "max_len": (4, COUNT),
+        "std": (0.02, [*NUMBER, (-0.1, "-0.1")]),
+    },
+    layers.Rotary: {
+        "inv_freq": (VECTOR, INV_FREQ),
+        "max_len": (4, COUNT),
+        "pairing": ("half", PAIRING),
+        "attention_factor": (1.0, [*NUMBER, (-0.1, "-0.1")]),
+    },
+    layers.Alibi: {"n_heads": (8, COUNT)},
+    layers.T5Bias: {
+        "n_heads": (8, COUNT),
+        "n_buckets": (32, [*COUNT, (2, "2"), (9, "9")]),
+        "max_distance": (128, [*COUNT, (16, "16")]),
+    },
+    layers.NoPosition: {},
+    scheme.PositionScheme: {},
+    scheme.whole: {"value": (torch.arange(3), NOT_WHOLE), "name": ("value", FREE)},
+    scheme.rows: {
+        "x": (torch.ones(3, 4), NO_ROWS),
+        "name": ("x", FREE),
+        "positions": (
+            torch.arange(3),
+            [(torch.arange(2), "(2,)"), (torch.zeros(3, 3), "(3, 3)")],
+        ),
+        "positions_name": ("positions", FREE),
+    },
+    scheme.shape: {"tensor": (TENSOR, FREE)},
+}
+# Where an error does not call an argument by its parameter's name.
+CALLED = {
+    (validate.row_positions, "value"): "positions",
 }
 NO_EXERCISE = [(1.1, "1.1"), ("9.9", "'9.9'"), ([1], "[1]"), (None, "None"), (..., "Ellipsis")]
 for check in (exercises.verdict, exercises.check):

@@ -17,9 +17,17 @@ ARROWS = {
     "validate": set(),
     "frequencies": {"validate"},
     "sinusoidal": {"validate", "frequencies"},
+    "rope": {"validate"},
+    "alibi": {"validate"},
+    "relative": {"validate"},
     "attention": {"validate"},
     "criteria": {"validate", "attention"},
     "exercises": {"validate", "attention", "frequencies", "sinusoidal"},
+}
+# The torch half takes tables and refusals from the NumPy half, and nothing of the page.
+TORCH = {
+    "scheme": set(),
+    "layers": {"scheme", "validate", "sinusoidal", "rope", "alibi", "relative"},
 }
 HEAVY = {"torch", "matplotlib", "ipywidgets", "anywidget", "IPython", "scipy", "pandas"}
 
@@ -47,6 +55,13 @@ def test_the_numpy_half_imports_only_along_the_arrows(module):
     own, others = imports(SOURCE / f"{module}.py")
     assert own <= ARROWS[module]
     assert not others & HEAVY
+
+
+@pytest.mark.parametrize("module", TORCH)
+def test_the_torch_half_imports_only_along_the_arrows(module):
+    own, others = imports(SOURCE / f"{module}.py")
+    assert own <= TORCH[module]
+    assert "torch" in others and not others & (HEAVY - {"torch"})
 
 
 def test_the_package_imports_nothing():

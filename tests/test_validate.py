@@ -1,4 +1,4 @@
-"""Refusals: every public function of the NumPy half, every argument, from one table.
+"""Refusals: every public function and scheme, every argument, from one table.
 
 Each bad value must raise ValueError or TypeError with the argument's name and the value in the
 message, without a warning, and before the function has used NumPy for anything.
@@ -12,14 +12,30 @@ import re
 import numpy as np
 import pytest
 import torch
-from refusals import FINITE, OBJECTS, TABLE, W, X
+from conftest import ROOT
+from refusals import CALLED, FINITE, NO_ARRAY, NOT_FINITE, OBJECTS, TABLE, W, X
 
 import lessons
-from lessons import attention, criteria, exercises, frequencies, sinusoidal, validate
+from lessons import (
+    alibi,
+    attention,
+    criteria,
+    exercises,
+    frequencies,
+    layers,
+    relative,
+    rope,
+    sinusoidal,
+    validate,
+)
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-PAGE = {"plots", "show", "widgets"}  # they have refusals of their own in their own tests
+NUMPY = (alibi, attention, criteria, exercises, frequencies, layers, relative, rope, sinusoidal)
+# These take answers, in other words than arguments; their refusals are at the end of this file.
+ANSWERS = {exercises.number, exercises.parts}
+# Modules whose refusals stand in their own tests: what the page shows, and what is measured.
+APART = {"plots", "show", "widgets", "pretrained", "variants"}
 
 
 def called(function):
@@ -53,15 +69,18 @@ ARGUMENTS = [
 @pytest.mark.parametrize(("function", "name"), ARGUMENTS)
 def test_refused_by_name_and_value_before_anything_else(function, name, monkeypatch):
     given = {argument: good for argument, (good, _) in TABLE[function].items()}
-    for module in (attention, criteria, exercises, frequencies, sinusoidal):
+    for module in NUMPY:
         monkeypatch.setattr(module, "np", Unused())
     for value, shown in TABLE[function][name][1]:
         error = refusal(function, given | {name: value})
         assert error is not None, f"{name} = {value!r} was taken"
         said = str(error)
-        assert re.search(rf"(^|[ ,]){given.get('name', name)}\b", said), (value, said)
+        argument = CALLED.get((function, name), given.get("name", name))
+        assert re.search(rf"(^|[ ,]){argument}\b", said), (value, said)
         assert shown in said, (value, said)
         kinds = (bool, np.bool_, complex, torch.Tensor, type(None))
+        if function.__module__ == "lessons.scheme":
+            kinds = (np.ndarray, int, list, type(None))
         if isinstance(value, kinds) or value is OBJECTS:
             assert isinstance(error, TypeError), (value, said)
 
@@ -71,19 +90,27 @@ def test_good_values_pass(function):
     function(**{argument: good for argument, (good, _) in TABLE[function].items()})
 
 
+def public(module):
+    """The functions and classes that a module defines for others; a tuple of results takes all."""
+    for name, thing in vars(module).items():
+        if getattr(thing, "__module__", None) == module.__name__ and not name.startswith("_"):
+            scheme = inspect.isclass(thing) and not issubclass(thing, tuple)
+            if inspect.isfunction(thing) or scheme:
+                yield thing
+
+
 def test_every_public_function_and_every_argument_is_in_the_table():
-    names = {module.name for module in pkgutil.iter_modules(lessons.__path__)} - PAGE
-    for name in names:
+    for name in {module.name for module in pkgutil.iter_modules(lessons.__path__)}:
+        if name in APART or name.endswith("_widget"):
+            assert (ROOT / "tests" / f"test_{name}.py").exists(), f"{name} has no tests"
+            continue
         module = importlib.import_module(f"lessons.{name}")
-        for function in vars(module).values():
-            if inspect.isfunction(function) and function.__module__ == module.__name__:
-                if function.__name__.startswith("_"):
-                    continue
-                assert function in TABLE, f"{name}.{function.__name__} has no refusals here"
-                missing = set(inspect.signature(function).parameters) - set(TABLE[function])
-                if module is validate:
-                    missing -= {"max_axes", "minimum", "even", "optional"}
-                assert not missing, f"{name}.{function.__name__}: {missing} have no refusals here"
+        for function in set(public(module)) - ANSWERS:
+            assert function in TABLE, f"{name}.{function.__name__} has no refusals here"
+            missing = set(inspect.signature(function).parameters) - set(TABLE[function])
+            if module is validate:
+                missing -= {"max_axes", "minimum", "even", "optional"}
+            assert not missing, f"{name}.{function.__name__}: {missing} have no refusals here"
 
 
 @pytest.mark.parametrize("field", attention.Weights._fields)
@@ -114,6 +141,17 @@ def test_what_is_good_comes_back_as_it_is_computed_with():
     assert validate.function(None, "f", optional=True) is None
     assert validate.function(len, "f") is len
     assert validate.has_shape(X, "x", [3, 4]) is X
+
+
+def test_an_answer_that_is_no_number_or_has_other_parts():
+    for value, shown in [*NO_ARRAY, *NOT_FINITE, ([1, 2], "(2,)"), ([], "(0,)")]:
+        said = str(refusal(exercises.number, {"value": value}))
+        assert "number" in said and shown in said, (value, said)
+    assert exercises.number(np.float32(3)) == exercises.number([[3]]) == 3
+    for answer, count in ((3, 1), ([1], 1), ([], 0), ([1, 2, 3], 3), ("abc", 3)):
+        with pytest.raises(ValueError, match=rf"^a, b are asked for, got {count} part"):
+            exercises.parts(answer, "a", "b")
+    assert exercises.parts((1, ...), "a", "b") == [1, ...]
 
 
 def test_the_message_says_what_is_allowed():

@@ -1,0 +1,255 @@
+"""Position schemes as torch modules, one class a scheme (lessons 03–06).
+
+Layout: x in ``embed`` (batch, seq, d_model); x in ``rotate`` (batch, heads, seq, head_dim), or any
+leading axes.  Positions: int64 or int32 tensors, (seq,) or (batch, seq) with x's first axis.
+Tables are float32 whatever the model's dtype, computed from float64 NumPy, and refilled after every
+``.to(...)``; arithmetic happens in float32 or better and comes back in x's dtype.
+Every hook raises a TypeError or ValueError that names the argument, before it computes anything.
+"""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from lessons import alibi, relative, rope, scheme, sinusoidal, validate
+from lessons.scheme import PositionScheme
+
+
+class NoPosition(PositionScheme):
+    """No scheme at all: what order the model knows comes from its mask (lesson 01)."""
+
+
+class Sinusoidal(PositionScheme):
+    """x + p_n with the rows of ``sinusoidal.encode`` (lesson 02).
+
+    d_model: channels.  max_len: rows of the table.  theta: the base, at least 1.
+    Source: Vaswani et al. [1706.03762], §3.5.
+    """
+
+    def __init__(self, d_model, max_len, theta=10_000.0):
+        super().__init__()
+        self.max_len = validate.count(max_len, "max_len")
+        self._add_table("table", sinusoidal.encode(range(self.max_len), d_model, theta))
+
+    def embed(self, x, positions):
+        """x + p_n, in x's dtype."""
+        return _add_rows(self, x, positions, self.table)
+
+
+class Learned(PositionScheme):
+    """x + p_n with one trained row p_n per position and a hard end (lesson 03).
+
+    d_model: channels.  max_len: rows of the table.  std: of the first values; the default is the
+    scale at which token embeddings commonly start, for a louder table drowns the words.
+    Source: Devlin et al. [1810.04805] and their code, whose initial scale is 0.02 too.
+    """
+
+    def __init__(self, d_model, max_len, std=0.02):
+        super().__init__()
+        d_model = validate.count(d_model, "d_model")
+        self.max_len = validate.count(max_len, "max_len")
+        self.std = validate.real(std, "std", minimum=0)
+        self.weight = nn.Parameter(torch.empty(self.max_len, d_model))
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Draw the table anew, which ``to_empty`` leaves unfilled."""
+        nn.init.normal_(self.weight, std=self.std)
+
+    def embed(self, x, positions):
+        """x + p_n, in x's dtype."""
+        return _add_rows(self, x, positions, self.weight)
+
+
+class Rotary(PositionScheme):
+    """R_m q and R_n k: pairs of channels turn by position × frequency (lessons 04, 05).
+
+    inv_freq: (pairs,), radians per token; where 2 · pairs < head_dim the tail stays (partial).
+    max_len: rows of the cos and sin tables.
+    pairing: "half" or "interleaved", as in ``rope``.
+    attention_factor: multiplies cos and sin, so scores take its square (YaRN, lesson 08).
+    Source: Su et al. [2104.09864], eq. 34.
+    """
+
+    def __init__(self, inv_freq, max_len, *, pairing="half", attention_factor=1.0):
+        super().__init__()
+        self.inv_freq = validate.inverse_frequencies(inv_freq)
+        self.max_len = validate.count(max_len, "max_len")
+        self.pairing = validate.choice(pairing, "pairing", rope.PAIRINGS)
+        factor = validate.real(attention_factor, "attention_factor", minimum=0)
+        angles = rope.angles(range(self.max_len), self.inv_freq)
+        self._add_table("cos", factor * np.cos(angles))
+        self._add_table("sin", factor * np.sin(angles))
+
+    def rotate(self, x, positions):
+        """R_n x for every row, in x's dtype: x (..., seq, head_dim), head_dim even."""
+        self.check(positions)
+        self._refuse(x, "x", positions, "positions")
+        return self._turn(x, F.embedding(positions, self.cos), F.embedding(positions, self.sin))
+
+    def shift(self, k, offset):
+        """Rotated keys moved by ``offset`` tokens: R_Δ k, a rotation without attention_factor.
+
+        R_Δ k(m) = k(m + Δ), so a cache from which tokens were evicted can close the gap with −Δ.
+        k: (..., seq, head_dim), already rotated.
+        offset: Δ, a whole number of either sign, or an int64 or int32 tensor of them: (), (seq,)
+        or (batch, seq).
+        Returns k's shape and dtype.
+        Raises TypeError or ValueError that names k or offset.
+        """
+        if not isinstance(offset, torch.Tensor):
+            if not torch.compiler.is_compiling():
+                offset = validate.offset(offset)
+            offset = torch.tensor(offset, device="cpu")
+        scheme.whole(offset, "offset")
+        self._refuse(k, "k", offset, "offset")
+        # On the CPU, for not every accelerator has the float64 that far offsets need.
+        angles = offset.cpu()[..., None] * torch.from_numpy(self.inv_freq)
+        return self._turn(k, angles.cos().float().to(k.device), angles.sin().float().to(k.device))
+
+    def _refuse(self, x, name, positions, positions_name):
+        scheme.rows(x, name, positions, positions_name)
+        turning = 2 * self.cos.shape[-1]
+        if x.shape[-1] < turning or x.shape[-1] % 2:
+            raise ValueError(
+                f"{name} must be (..., seq, head_dim) with an even head_dim of at least {turning}, "
+                f"got {scheme.shape(x)}"
+            )
+
+    def _turn(self, x, cos, sin):
+        """x with each pair turned; cos and sin are ([batch,] seq, pairs), or (pairs,) for all."""
+        if cos.ndim == 3:
+            # The batch axis belongs to x's first axis, and the axes between share it.
+            shape = (x.shape[0], *(1,) * (x.ndim - 3), *cos.shape[1:])
+            cos, sin = cos.view(shape), sin.view(shape)
+        turning, rest = x.tensor_split([2 * cos.shape[-1]], dim=-1)
+        turn = _turn_half if self.pairing == "half" else _turn_interleaved
+        turned = turn(turning, cos, sin).to(x.dtype)
+        return torch.cat([turned, rest], dim=-1) if rest.shape[-1] else turned
+
+
+def _turn_half(x, cos, sin):
+    """Pairs (i, i + pairs). The tables are float32, and so the products are that or wider."""
+    if torch.compiler.is_compiling():
+        # The compiler fuses this form, forward and backward, into one pass each.
+        first, second = x.chunk(2, dim=-1)
+        return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
+    return _TurnHalf.apply(x, cos, sin)
+
+
+class _TurnHalf(torch.autograd.Function):
+    """The eager half layout with one tensor written and none in between, in both directions.
+
+    The gradient of a rotation is the rotation back, so the backward pass is the same function.
+    """
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x, cos, sin):
+        out = torch.empty(x.shape, dtype=torch.promote_types(x.dtype, cos.dtype), device=x.device)
+        first, second = x.chunk(2, dim=-1)
+        along, across = out.chunk(2, dim=-1)
+        torch.mul(first, cos, out=along).addcmul_(second, sin, value=-1)
+        torch.mul(second, cos, out=across).addcmul_(first, sin)
+        return out
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        x, cos, sin = inputs
+        ctx.save_for_backward(cos, sin)
+        ctx.dtype = x.dtype
+
+    @staticmethod
+    def backward(ctx, grad):
+        cos, sin = ctx.saved_tensors
+        return _TurnHalf.apply(grad, cos, -sin).to(ctx.dtype), None, None
+
+
+def _turn_interleaved(x, cos, sin):
+    """Pairs (2i, 2i + 1) as complex numbers: one product that reads and writes everything once."""
+    if torch.compiler.is_compiling():
+        # The compiler fuses this form and would leave a complex product alone.
+        first, second = x.unflatten(-1, (-1, 2)).unbind(-1)
+        turned = torch.stack([first * cos - second * sin, second * cos + first * sin], dim=-1)
+        return turned.flatten(-2)
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))
+    odd = any(step % 2 for step in (*wide.stride()[:-1], wide.storage_offset()))
+    if odd or wide.stride(-1) != 1:
+        # Memory that cannot be read as pairs where it lies.
+        wide = wide.clone(memory_format=torch.contiguous_format)
+    pairs = torch.view_as_complex(wide.unflatten(-1, (-1, 2)))
+    return torch.view_as_real(pairs * torch.complex(cos, sin)).flatten(-2)
+
+
+class Alibi(PositionScheme):
+    """A penalty −m · (q − k) on every score, with one slope m a head (lesson 06).
+
+    n_heads: at least 1.
+    Source: Press et al. [2108.12409], §3; the slopes follow the authors' code.
+    """
+
+    def __init__(self, n_heads):
+        super().__init__()
+        self._add_table("slopes", alibi.slopes(n_heads))
+
+    def bias(self, q_positions, k_positions):
+        """−m · (q − k), float32: (heads, q_len, k_len), or with a batch axis before the heads."""
+        return -self.slopes[:, None, None] * _distance(self, q_positions, k_positions)
+
+
+class T5Bias(PositionScheme):
+    """One learned scalar per head and distance bucket, added to the score; causal (lesson 06).
+
+    n_heads: at least 1.  n_buckets, max_distance: as in ``relative.t5_bucket``.
+    Source: Raffel et al. [1910.10683], §2.1.
+    """
+
+    def __init__(self, n_heads, n_buckets=32, max_distance=128):
+        super().__init__()
+        n_heads = validate.count(n_heads, "n_heads")
+        n_buckets = validate.count(n_buckets, "n_buckets")
+        max_distance = validate.count(max_distance, "max_distance")
+        keys = range(0, -max_distance - 1, -1)  # the farthest stands for all that are farther
+        buckets = relative.t5_bucket(keys, n_buckets, max_distance, bidirectional=False)
+        self._add_table("buckets", buckets)
+        self.weight = nn.Parameter(torch.empty(n_buckets, n_heads))
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """0 for every distance: no preference yet."""
+        nn.init.zeros_(self.weight)
+
+    def bias(self, q_positions, k_positions):
+        """The weight of each distance's bucket: shaped as ``Alibi.bias``, float32 or better."""
+        distance = _distance(self, q_positions, k_positions)
+        bucket = self.buckets[distance.clamp(0, self.buckets.shape[0] - 1)]
+        # (…, 1, q_len, k_len, heads): the heads take the place of the axis that waits for them.
+        values = F.embedding(bucket, self.weight).transpose(-4, -1).squeeze(-1)
+        return values.to(torch.promote_types(values.dtype, torch.float32))
+
+
+def _add_rows(self, x, positions, table):
+    """x (batch, seq, d_model) plus a row of the table for each token, in float32 or better."""
+    self.check(positions)
+    scheme.rows(x, "x", positions, "positions")
+    if x.ndim != 3 or x.shape[-1] != table.shape[-1]:
+        raise ValueError(
+            f"x must be (batch, seq, d_model) with d_model {table.shape[-1]}, got {scheme.shape(x)}"
+        )
+    wide = torch.promote_types(x.dtype, torch.float32)
+    return (x.to(wide) + F.embedding(positions, table)).to(x.dtype)
+
+
+def _distance(self, q_positions, k_positions):
+    """query − key, with an axis for the heads: (1, q_len, k_len) or (batch, 1, q_len, k_len)."""
+    self.check(q_positions, "q_positions")
+    self.check(k_positions, "k_positions")
+    if q_positions.ndim == k_positions.ndim == 2 and len(q_positions) != len(k_positions):
+        raise ValueError(
+            f"k_positions must have the batch of q_positions ({len(q_positions)}), "
+            f"got {len(k_positions)}"
+        )
+    # In int64, for the difference of two int32 positions may not fit into int32.
+    return (q_positions.long()[..., :, None] - k_positions.long()[..., None, :])[..., None, :, :]

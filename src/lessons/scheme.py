@@ -1,0 +1,126 @@
+"""What every position scheme is: four hooks, one check of the positions, tables that stay right.
+
+A scheme can act in three places: ``embed`` adds to the embeddings, ``rotate`` turns queries and
+keys, ``bias`` adds to the scores.  ``scale`` is the fourth hook, a switch: it multiplies the query.
+A model calls all four and never asks which scheme it has; the schemes themselves are in ``layers``.
+"""
+
+import weakref
+
+import torch
+from torch import nn
+
+
+class PositionScheme(nn.Module):
+    """The hooks, doing nothing.  A subclass overrides the place where its scheme acts."""
+
+    max_len = None  # rows of the table; None: defined at every position
+
+    def __init__(self):
+        super().__init__()
+        self._sources = {}
+        self._passed = None
+
+    def embed(self, x, positions):
+        """Token embeddings (batch, seq, d_model) with what the scheme adds to them."""
+        return x
+
+    def rotate(self, x, positions):
+        """Queries or keys (..., seq, head_dim), turned by their positions."""
+        return x
+
+    def bias(self, q_positions, k_positions):
+        """What is added to the scores: (heads, q_len, k_len), batched if the positions are.
+
+        It depends on positions alone, never on content, on purpose: None means no bias.
+        """
+        return None
+
+    def scale(self, q_positions):
+        """What the query is multiplied by: 1, or a tensor that broadcasts to (..., q_len, 1)."""
+        return 1
+
+    def check(self, positions, name="positions"):
+        """Refuse positions that are no integers or lie outside the table, before any look-up.
+
+        On a GPU a failed look-up would poison the whole process.  One tensor is read once, however
+        many layers ask, and again after it was written to.  Compiled code does not read it, for
+        that would break the graph: there the look-up itself raises.
+        positions: (seq,) or (batch, seq), int64 or int32.  name: what the error calls them.
+        Raises TypeError for another kind or dtype, ValueError for another shape or a position that
+        the table does not have.
+        """
+        whole(positions, name)
+        if positions.ndim not in (1, 2):
+            raise ValueError(f"{name} must be (seq,) or (batch, seq), got {shape(positions)}")
+        if self.max_len is None or torch.compiler.is_compiling():
+            return
+        if positions.is_meta or positions.numel() == 0:
+            return
+        # In inference mode tensors count no writes, so nothing tells whether one was changed.
+        writes = None if positions.is_inference() else positions._version
+        if self._passed and self._passed[0]() is positions and self._passed[1] == writes:
+            return
+        low, high = torch.stack(torch.aminmax(positions)).tolist()
+        if low < 0 or high >= self.max_len:
+            raise ValueError(
+                f"{name} must lie in 0 … {self.max_len - 1} (max_len {self.max_len}), got "
+                f"{low} … {high}, length {positions.shape[-1]}, in {shape(positions)}"
+            )
+        self._passed = None if writes is None else (weakref.ref(positions), writes)
+
+    def _add_table(self, name, source):
+        """A buffer that ``_apply`` can always fill again from its NumPy source."""
+        self._sources[name] = source
+        self.register_buffer(name, _table(source), persistent=False)
+
+    def _apply(self, fn, recurse=True):
+        super()._apply(fn, recurse)
+        # .to(bfloat16) has rounded the tables and to_empty has left them unfilled: both are mended
+        # here, where every such move passes through.
+        for name, source in self._sources.items():
+            setattr(self, name, _table(source, getattr(self, name).device))
+        return self
+
+    def __getstate__(self):
+        # Which tensor was read last is nothing to keep, and a weak reference cannot be pickled.
+        return self.__dict__ | {"_passed": None}
+
+
+def whole(value, name):
+    """Refuse what is no tensor of int64 or int32."""
+    _tensor(value, name)
+    if value.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"{name} must be int64 or int32, got {value.dtype}")
+
+
+def rows(x, name, positions, positions_name):
+    """Refuse x that is not (..., seq, channels) of floats, and positions that are not its rows'."""
+    _tensor(x, name)
+    if not x.is_floating_point():
+        raise TypeError(f"{name} must hold floating-point numbers, got {x.dtype}")
+    if x.ndim < 2:
+        raise ValueError(f"{name} must be (..., seq, channels), got {shape(x)}")
+    batch_fits = positions.ndim < 2 or (x.ndim >= 3 and positions.shape[0] == x.shape[0])
+    if positions.ndim > 2 or not batch_fits or positions.shape[-1:] not in ((), x.shape[-2:-1]):
+        batch = f" or ({x.shape[0]}, {x.shape[-2]})" if x.ndim >= 3 else ""
+        raise ValueError(
+            f"{positions_name} must be ({x.shape[-2]},){batch} for {name} of {shape(x)}, "
+            f"got {shape(positions)}"
+        )
+
+
+def shape(tensor):
+    """A tensor's shape in the words of an error."""
+    return f"shape {tuple(tensor.shape)}"
+
+
+def _table(source, device=None):
+    """float32 or int64, a copy; without a device, on the one that the caller's context names."""
+    dtype = torch.float32 if source.dtype.kind == "f" else torch.int64
+    return torch.tensor(source, dtype=dtype, device=device)
+
+
+def _tensor(value, name):
+    if not isinstance(value, torch.Tensor):
+        raise TypeError(f"{name} must be a torch tensor, got {type(value).__name__}")
