@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from conftest import PHONE, widget_pages
+from conftest import PHONE, SITE, widget_pages
 from PIL import Image, ImageChops
 
 PAGES = widget_pages()
@@ -97,3 +97,16 @@ def test_figures_fit_a_phone(watch, name):
 def test_some_page_has_a_figure():
     """The lists above are made from the site: an empty one would pass unseen."""
     assert len(PAGES) >= 2
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_figures_move_on_a_page_opened_as_a_file(chromium, name):
+    page = chromium.new_page()
+    page.goto((SITE / name).as_uri())
+    slider = page.locator(".lessons-figure input[type=range]").first
+    slider.focus()
+    slider.press("Home")
+    before = words(page.locator(".lessons-figure").first)
+    slider.press("ArrowRight")
+    assert words(page.locator(".lessons-figure").first) != before
+    page.close()
