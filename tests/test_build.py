@@ -149,6 +149,17 @@ def test_failed_stage_ends_with_its_cause(monkeypatch, tmp_path, capsys):
     assert capsys.readouterr().out.startswith("[1/3] pages … failed after")
 
 
+def test_failed_cell_is_told_with_its_notebook_and_without_the_frames_around_it(book):
+    book.notebook("x = 1\nassert x == 2, 'not so'")
+    done = book.build()
+    log = book.root / "pages.log"
+    log.write_text(done.stdout + done.stderr, "utf8")
+    told = stages.tail(log).splitlines()
+    assert "assert x == 2, 'not so'" in "\n".join(told[:4])
+    assert "AssertionError: not so" in told[-2] and re.search(r"a cell of \S+\.ipynb", told[-1])
+    assert not [line for line in told if "click" in line or "jupyter_book" in line]
+
+
 def test_second_build_does_nothing_and_a_failed_one_is_forgotten(monkeypatch, tmp_path):
     """Sphinx would not repeat the warning of a page that it kept from a failed build."""
     import make_book

@@ -41,7 +41,7 @@ def set_scripts(app, config):
         config.mathjax_path = "vendor/mathjax/tex-chtml.js"
     else:
         LOGGER.info("No vendored MathJax: pages will ask the default CDN for it.")
-    config.nb_ipywidgets_js = {"widget-host.js": {"type": "module"}}
+    config.nb_ipywidgets_js = {"widget-host.js": {"defer": "defer"}}
 
 
 def name_the_fork(app, docname, source):

@@ -39,7 +39,7 @@ def create(note):
 
 
 def install(note, *, test=False):
-    """Install the book's packages (or the test extra), unless the same lists were installed."""
+    """Install the book's packages (or the tests' extras), unless the same lists were installed."""
     name = "test" if test else "book"
     stamp = VENV / f".installed-{name}"
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
@@ -50,7 +50,7 @@ def install(note, *, test=False):
         return
     pip = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check"]
     if test:
-        what = ["-e", ".[test]"]
+        what = ["-e", ".[test,peers]"]
     else:
         what = ["-r", "requirements.txt"]
         install_torch(pip)

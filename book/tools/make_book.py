@@ -23,7 +23,7 @@ from stages import (
     write_stamp,
 )
 
-STAGES = 5
+STAGES = 5  # of make_book; the tests add theirs
 # A change in one of these may change any page: the build starts from nothing.
 SETTINGS = (
     "_config.yml",
@@ -40,18 +40,22 @@ CONTENT = ("book", "notebooks", "src/lessons", "LICENSE", "README.md")
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NO_COLOR": "1"}
 
 
-def book(stages):
+def packages(stages):
+    """The first two stages: a Python with everything that the book needs."""
     with stages.stage("virtual environment") as note:
         environment.create(note)
-    with stages.stage("packages") as note:
+    with stages.stage("packages (minutes, the first time)") as note:
         environment.install(note)
+
+
+def site(stages):
+    """The other three: from the packages to the pages."""
     with stages.stage("browser assets") as note:
         vendor.fetch_pages(note)
     with stages.stage("wheel") as note:
         wheel(note)
-    with stages.stage("notebooks and pages") as note:
+    with stages.stage("notebooks and pages (minutes)") as note:
         pages(note)
-    return SITE / "index.html"
 
 
 def wheel(note):
@@ -120,7 +124,10 @@ def forget_pages():
 
 
 def main():
-    print(f"The book: {book(Stages(STAGES))}")
+    stages = Stages(STAGES)
+    packages(stages)
+    site(stages)
+    print(f"The book: {SITE / 'index.html'}")
 
 
 if __name__ == "__main__":

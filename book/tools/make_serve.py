@@ -1,5 +1,6 @@
 """`make serve`: the built book on a free port of this machine, in a browser where there is one."""
 
+import contextlib
 import functools
 import http.server
 import os
@@ -19,7 +20,9 @@ def main():
         print(f"The book is at {address} (Ctrl+C stops it)", flush=True)
         if sys.platform == "darwin" or os.environ.get("DISPLAY") or os.name == "nt":
             webbrowser.open(address)
-        server.serve_forever()
+        # Ctrl+C is how one is meant to stop it, so it is no failure.
+        with contextlib.suppress(KeyboardInterrupt):
+            server.serve_forever()
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def tests(stages, name, arguments):
 
 def main():
     stages = Stages(STAGES)
-    make_book.book(stages)
+    make_book.packages(stages)
     with stages.stage("test packages") as note:
         environment.install(note, test=True)
     with stages.stage("browser and axe") as note:
@@ -54,7 +54,10 @@ def main():
     # These open the built book or build small ones, and take their time; the rest comes first.
     slow = [*sorted((ROOT / "tests").glob("test_page*.py")), ROOT / "tests" / "test_build.py"]
     ignore = [f"--ignore={path}" for path in slow]
-    total = tests(stages, "unit tests", ["tests", "-n", "2", *ignore])
+    both = ["-n", "2", "--dist", "loadgroup"]
+    # Before the pages: a fault in src/lessons is named here in a minute.
+    total = tests(stages, "unit tests", ["tests", *both, *ignore])
+    make_book.site(stages)
     nbval = ["--nbval", "notebooks", "--dist", "loadfile", "--nbval-cell-timeout", "300"]
     total += tests(stages, "notebooks again", [*nbval, "-n", "2"])
     total += tests(stages, "pages", [*slow, "-n", "2", "--dist", "loadfile"])

@@ -20,6 +20,9 @@ VENV = ROOT / ".venv"
 TAIL = 25  # lines of a failed stage's log that are repeated on the terminal
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 PROGRESS = re.compile(r"^\S.*\.\.\. \[ *\d+%\]|\[IPKernelApp\]")
+CELL_FAILED = "An error occurred while executing the following cell"
+FRAMES = ("The above exception", "Traceback (most recent call last)", "During handling")
+NOTEBOOK = re.compile(r"notebooks/\w+\.ipynb")
 COMPLAINT = re.compile(r"\b(WARNING|ERROR|CRITICAL)\b")
 
 
@@ -66,13 +69,32 @@ def run(command, log, sentence, *, env=None, cwd=None):
 
 
 def tail(path):
-    """A log's complaints and its last lines: no blank lines, no progress, no colours."""
+    """What a log says of its failure: the cell that failed, or else complaints and last lines."""
     lines = ANSI.sub("", path.read_text("utf8", "replace")).replace("\r", "\n").splitlines()
     kept = [line.rstrip() for line in lines if line.strip() and not PROGRESS.match(line)]
+    if cell := failed_cell(kept):
+        return "\n".join(cell)
     last = kept[-TAIL:]
     earlier = [line for line in kept[:-TAIL] if COMPLAINT.search(line)]
     # Sphinx goes on after a warning and then says only how many there were.
     return "\n".join([*earlier[:TAIL], *last])
+
+
+def failed_cell(lines):
+    """The code of the cell that ended the build, its error, and its notebook; none: no such cell.
+
+    Behind them a log holds a page of frames of the programs that ran the cell.
+    """
+    begins = [place for place, line in enumerate(lines) if CELL_FAILED in line]
+    if not begins:
+        return []
+    begin = begins[-1]
+    rest = range(begin + 1, len(lines))
+    end = next((place for place in rest if lines[place].startswith(FRAMES)), len(lines))
+    told = lines[begin + 1 : end]
+    around = lines[end:] + lines[:begin][::-1]
+    names = [found[0] for line in around if (found := NOTEBOOK.search(line))]
+    return [*told[: TAIL // 2], *told[TAIL // 2 :][-TAIL:], f"in a cell of {(names or ['?'])[0]}"]
 
 
 def command_line(main):
