@@ -1,4 +1,4 @@
-"""Fixtures of the tests that open the built book: its server, a browser, a watched page."""
+"""Fixtures of the tests with a browser: the built book, a watched page, a widget by itself."""
 
 import functools
 import http.server
@@ -127,3 +127,52 @@ def watch(chromium, site):
     yield make
     for watched in made:
         watched.context.close()
+
+
+# What a widget's script needs of Jupyter: get, set, save_changes, on, off.
+MODEL = """async ([script, style, state]) => {
+  const sheet = document.createElement("style");
+  sheet.textContent = style;
+  document.head.append(sheet);
+  const heard = {};
+  window.saves = 0;
+  window.model = {
+    get: (name) => state[name],
+    set: (name, value) => {
+      state[name] = value;
+      for (const f of heard[`change:${name}`] ?? []) f();
+    },
+    save_changes: () => { window.saves += 1; },
+    on: (event, f) => (heard[event] ??= []).push(f),
+    off: (event, f) => { heard[event] = heard[event].filter((g) => g !== f); },
+  };
+  const blob = new Blob([script], { type: "text/javascript" });
+  const { default: widget } = await import(URL.createObjectURL(blob));
+  window.cleanup = widget.render({ model: window.model, el: document.querySelector("#here") });
+  window.listeners = () => Object.values(heard).flat().length;
+}"""
+
+
+@pytest.fixture
+def open_widget(chromium):
+    """open_widget(widget, width=700): a page that shows it; script errors fail the test."""
+    pages = []
+
+    def open_(widget, width=700, script=None, **options):
+        page = chromium.new_page(viewport={"width": width, "height": 900}, **options)
+        errors = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        pages.append((page, errors))
+        # Time stands still but for page.clock.run_for: a slow machine changes no result.
+        page.clock.install(time=0)
+        page.clock.pause_at(1000)
+        page.set_content("<html lang=en><title>t</title><body><div id=here></div></body></html>")
+        python_only = ("_esm", "_css", "layout")
+        state = {k: v for k, v in widget.get_state().items() if k not in python_only}
+        page.evaluate(MODEL, [script or widget._esm, widget._css, state])
+        return page
+
+    yield open_
+    for page, errors in pages:
+        page.close()
+        assert not errors

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from test_widgets import open_widget  # noqa: F401  (a fixture)
 
 from lessons import circle_widget, frequencies
 from lessons.circle_widget import FORMATS, Circle
@@ -49,14 +48,14 @@ STARTS = [0, 3, 96, 255, 256, 257, 511, 1000, 1024, 2049, 4096, 12_345, 32_768]
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_each_format_rounds_as_torch_does(open_widget, name):  # noqa: F811
+def test_each_format_rounds_as_torch_does(open_widget, name):
     page = open_widget(Circle(format=name))
     for start in STARTS:
         page.evaluate(f"model.set('start', {start})")
         check(page, start, name)
 
 
-def test_the_numbers_that_the_lesson_names(open_widget):  # noqa: F811
+def test_the_numbers_that_the_lesson_names(open_widget):
     page = open_widget(Circle(format=FORMATS[1]))
     seen = []
     for start in (128, 256, 512, 1024, 2048, 4096, 32_768):
@@ -70,7 +69,7 @@ def test_the_numbers_that_the_lesson_names(open_widget):  # noqa: F811
     assert check(page, 32_768, FORMATS[0]) == (16, "below 0.05")
 
 
-def test_keys_and_buttons_move_it(open_widget):  # noqa: F811
+def test_keys_and_buttons_move_it(open_widget):
     page = open_widget(Circle())
     slider = page.locator("input")
     slider.focus()
@@ -94,7 +93,7 @@ def test_keys_and_buttons_move_it(open_widget):  # noqa: F811
     assert page.evaluate("saves") > 5
 
 
-def test_powers_of_two_are_among_the_starts(open_widget):  # noqa: F811
+def test_powers_of_two_are_among_the_starts(open_widget):
     page = open_widget(Circle())
     page.focus("input")
     seen = {0}
@@ -104,7 +103,7 @@ def test_powers_of_two_are_among_the_starts(open_widget):  # noqa: F811
     assert {2**k for k in range(16)} <= seen and len(seen) >= 24
 
 
-def test_a_view_that_was_taken_away_stops(open_widget):  # noqa: F811
+def test_a_view_that_was_taken_away_stops(open_widget):
     page = open_widget(Circle())
     page.click(".lessons-play")
     page.evaluate("cleanup()")
@@ -113,7 +112,7 @@ def test_a_view_that_was_taken_away_stops(open_widget):  # noqa: F811
 
 
 @pytest.mark.parametrize("width", [375, 1280])
-def test_it_fits_and_its_targets_are_large(open_widget, width):  # noqa: F811
+def test_it_fits_and_its_targets_are_large(open_widget, width):
     page = open_widget(Circle(32_768, FORMATS[2]), width)
     root = page.locator(".lessons-circle")
     assert root.evaluate("(e) => e.style.maxWidth") == "420px"  # the theme overrules a class

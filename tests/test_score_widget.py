@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from test_widgets import open_widget  # noqa: F401, a fixture
 
 from lessons import frequencies, rope
 from lessons.score_widget import Hands, ScoreCurve
@@ -76,11 +75,11 @@ def check_curve(page, phases, inv_freq=W, reach=200):
 
 
 @pytest.mark.parametrize(("n", "distance"), [(0, 0), (0, 7), (37, 0), (500, 100)])
-def test_hands_are_numpys(open_widget, n, distance):  # noqa: F811
+def test_hands_are_numpys(open_widget, n, distance):
     check_hands(open_widget(Hands(W, QUERIES, KEYS, n, distance)), n, distance)
 
 
-def test_fewer_pairs_and_other_frequencies(open_widget):  # noqa: F811
+def test_fewer_pairs_and_other_frequencies(open_widget):
     w = frequencies.inverse_frequencies(6, 500)
     queries, keys = QUERIES[:3], KEYS[:3]
     check_hands(open_widget(Hands(w, queries, keys, 41, 5)), 41, 5, w, queries, keys)
@@ -88,7 +87,7 @@ def test_fewer_pairs_and_other_frequencies(open_widget):  # noqa: F811
     check_curve(page, 11 * w, w, 60)
 
 
-def test_sliding_both_leaves_the_score_and_distance_changes_it(open_widget):  # noqa: F811
+def test_sliding_both_leaves_the_score_and_distance_changes_it(open_widget):
     page = open_widget(Hands(W, QUERIES, KEYS, 3, 7))
     both, apart = page.locator("input").all()
     before = page.text_content(".lessons-score"), page.get_attribute(".lessons-bar", "d")
@@ -106,7 +105,7 @@ def test_sliding_both_leaves_the_score_and_distance_changes_it(open_widget):  # 
     assert page.evaluate("saves") >= 3
 
 
-def test_hands_play_through_the_positions_and_pause(open_widget):  # noqa: F811
+def test_hands_play_through_the_positions_and_pause(open_widget):
     page = open_widget(Hands(W, QUERIES, KEYS, 0, 7))
     page.click(".lessons-play")
     page.clock.run_for(600)
@@ -116,13 +115,13 @@ def test_hands_play_through_the_positions_and_pause(open_widget):  # noqa: F811
 
 
 @pytest.mark.parametrize("tokens", [0, 17, -200, 200])
-def test_curve_is_numpys_and_peaks_where_the_key_was_turned_to(open_widget, tokens):  # noqa: F811
+def test_curve_is_numpys_and_peaks_where_the_key_was_turned_to(open_widget, tokens):
     page = open_widget(ScoreCurve(W, tokens))
     check_curve(page, tokens * W)
     assert page.text_content(".lessons-peak-label") == minus(f"peak at {tokens}")
 
 
-def test_one_drag_turns_all_pairs_another_only_one(open_widget):  # noqa: F811
+def test_one_drag_turns_all_pairs_another_only_one(open_widget):
     page = open_widget(ScoreCurve(W, 16))
     page.focus("input")
     page.keyboard.press("ArrowRight")
@@ -145,7 +144,7 @@ def test_one_drag_turns_all_pairs_another_only_one(open_widget):  # noqa: F811
     check_curve(page, 200 * W)
 
 
-def test_curve_plays_and_a_kernel_can_set_it(open_widget):  # noqa: F811
+def test_curve_plays_and_a_kernel_can_set_it(open_widget):
     page = open_widget(ScoreCurve(W, -10))
     page.click(".lessons-play")
     page.clock.run_for(600)
@@ -166,7 +165,7 @@ def test_curve_plays_and_a_kernel_can_set_it(open_widget):  # noqa: F811
         ("curve", "(1 - value)) / 2", "(1 + value)) / 2"),
     ],
 )
-def test_the_comparison_would_notice_a_wrong_script(open_widget, widget, right, wrong):  # noqa: F811
+def test_the_comparison_would_notice_a_wrong_script(open_widget, widget, right, wrong):
     made = Hands(W, QUERIES, KEYS, 37, 7) if widget == "hands" else ScoreCurve(W, 17)
     assert made._esm.count(right) == 1
     page = open_widget(made, script=made._esm.replace(right, wrong))
@@ -176,7 +175,7 @@ def test_the_comparison_would_notice_a_wrong_script(open_widget, widget, right, 
 
 @pytest.mark.parametrize("width", [375, 1280])
 @pytest.mark.parametrize("kind", ["hands", "curve"])
-def test_it_fits_a_phone_and_nothing_moves(open_widget, kind, width):  # noqa: F811
+def test_it_fits_a_phone_and_nothing_moves(open_widget, kind, width):
     widget = Hands(W, QUERIES, KEYS, 500, 100) if kind == "hands" else ScoreCurve(W, 200, 2)
     page = open_widget(widget, width)
     box = "document.querySelector('.lessons-figure').getBoundingClientRect().height"

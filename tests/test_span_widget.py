@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from test_widgets import open_widget  # noqa: F401, a fixture
 
 from lessons import alibi, attention
 from lessons.span_widget import Spans
@@ -49,7 +48,7 @@ def grid(page):
 
 
 @pytest.mark.parametrize("seq_len", [64, 512, 1000, 8192])
-def test_the_page_computes_what_numpy_computes(open_widget, seq_len):  # noqa: F811
+def test_the_page_computes_what_numpy_computes(open_widget, seq_len):
     check(open_widget(Spans(seq_len)), seq_len)
 
 
@@ -62,7 +61,7 @@ def test_the_page_computes_what_numpy_computes(open_widget, seq_len):  # noqa: F
         ("-slope * n", "-2 * slope * n"),
     ],
 )
-def test_the_comparison_would_notice_a_wrong_script(open_widget, right, wrong):  # noqa: F811
+def test_the_comparison_would_notice_a_wrong_script(open_widget, right, wrong):
     widget = Spans(512)
     assert widget._esm.count(right) == 1
     page = open_widget(widget, script=widget._esm.replace(right, wrong))
@@ -70,7 +69,7 @@ def test_the_comparison_would_notice_a_wrong_script(open_widget, right, wrong): 
         check(page, 512)
 
 
-def test_keys_and_play_move_it_and_the_kernel_hears(open_widget):  # noqa: F811
+def test_keys_and_play_move_it_and_the_kernel_hears(open_widget):
     page = open_widget(Spans(512))
     before = page.locator(".lessons-card").screenshot()
     slider = page.locator("input")
@@ -96,7 +95,7 @@ def test_keys_and_play_move_it_and_the_kernel_hears(open_widget):  # noqa: F811
     assert page.evaluate("listeners()") == 0
 
 
-def test_it_is_slow_for_those_who_asked_for_less_motion(open_widget):  # noqa: F811
+def test_it_is_slow_for_those_who_asked_for_less_motion(open_widget):
     page = open_widget(Spans(64), reduced_motion="reduce")
     page.click(".lessons-play")
     page.clock.run_for(1000)
@@ -104,7 +103,7 @@ def test_it_is_slow_for_those_who_asked_for_less_motion(open_widget):  # noqa: F
 
 
 @pytest.mark.parametrize("width", [375, 1280])
-def test_it_fits_and_nothing_moves_on_the_page(open_widget, width):  # noqa: F811
+def test_it_fits_and_nothing_moves_on_the_page(open_widget, width):
     page = open_widget(Spans(), width)
     boxes = set()
     for key in ("Home", "End", "ArrowLeft"):
