@@ -7,6 +7,7 @@ import pkgutil
 import numpy as np
 import pytest
 import torch
+from answers import assert_a_sentence_and_no_trace, assert_right, assert_wrong
 
 import lessons
 from lessons import attention, exercises, sinusoidal
@@ -114,26 +115,18 @@ UNUSABLE = [
 
 @pytest.mark.parametrize(("exercise", "answer"), RIGHT)
 def test_right_answers_pass(exercise, answer):
-    assert exercises.verdict(exercise, answer) == (True, f"{exercise}: right.")
+    assert_right(exercise, answer)
 
 
 @pytest.mark.parametrize(("exercise", "answer", "number"), WRONG)
 def test_wrong_ideas_get_a_sentence_with_a_number(exercise, answer, number):
-    right, sentence = exercises.verdict(exercise, answer)
-    assert not right
-    assert sentence.startswith(f"{exercise}: ") and sentence.endswith(".")
-    assert number in sentence, sentence
-    assert "\n" not in sentence and "could not be used" not in sentence
+    assert_wrong(exercise, answer, number)
 
 
 @pytest.mark.parametrize("exercise", EXERCISES)
 def test_what_cannot_be_used_gets_a_sentence_and_never_a_trace(exercise):
     for answer in UNUSABLE:
-        right, sentence = exercises.verdict(exercise, answer)
-        assert not right, (answer, sentence)
-        assert sentence.startswith(f"{exercise}: ") and sentence.endswith("."), sentence
-        assert "\n" not in sentence, sentence
-        assert len(sentence) < 300, sentence
+        assert_a_sentence_and_no_trace(exercise, answer)
 
 
 @pytest.mark.parametrize("exercise", EXERCISES)

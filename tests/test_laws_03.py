@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from answers import assert_a_sentence_and_no_trace, assert_right, assert_wrong
 
 from lessons import exercises, laws_03, pretrained
 
@@ -99,25 +100,18 @@ UNUSABLE = [
 
 @pytest.mark.parametrize(("exercise", "answer"), RIGHT)
 def test_right_answers_pass(exercise, answer):
-    assert exercises.verdict(exercise, answer) == (True, f"{exercise}: right.")
+    assert_right(exercise, answer)
 
 
 @pytest.mark.parametrize(("exercise", "answer", "sentence"), WRONG)
 def test_wrong_ideas_get_a_sentence_with_a_number(exercise, answer, sentence):
-    right, said = exercises.verdict(exercise, answer)
-    assert not right
-    assert said.startswith(f"{exercise}: ") and said.endswith(".") and "\n" not in said
-    assert sentence in said, said
-    assert "could not be used" not in said
+    assert_wrong(exercise, answer, sentence)
 
 
 @pytest.mark.parametrize("exercise", laws_03.LAWS)
 def test_what_cannot_be_used_gets_a_sentence_and_never_a_trace(exercise):
     for answer in UNUSABLE:
-        right, said = exercises.verdict(exercise, answer)
-        assert not right, (answer, said)
-        assert said.startswith(f"{exercise}: ") and said.endswith("."), said
-        assert "\n" not in said and len(said) < 300, said
+        assert_a_sentence_and_no_trace(exercise, answer)
 
 
 @pytest.mark.parametrize("exercise", laws_03.LAWS)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from answers import assert_a_sentence_and_no_trace, assert_right, assert_wrong
 
 from lessons import exercises, frequencies, laws_04, rope
 
@@ -68,24 +69,18 @@ UNUSABLE = [None, "R", 1.5, True, np.full((4, 4), np.nan), lambda: 0, lambda q: 
 
 @pytest.mark.parametrize(("exercise", "answer"), RIGHT)
 def test_right_answers_pass(exercise, answer):
-    assert exercises.verdict(exercise, answer) == (True, f"{exercise}: right.")
+    assert_right(exercise, answer)
 
 
 @pytest.mark.parametrize(("exercise", "answer", "number"), WRONG)
 def test_wrong_ideas_get_a_sentence_with_a_number(exercise, answer, number):
-    right, sentence = exercises.verdict(exercise, answer)
-    assert not right
-    assert number in sentence and "could not be used" not in sentence, sentence
-    assert sentence.startswith(f"{exercise}: ") and sentence.endswith(".") and "\n" not in sentence
+    assert_wrong(exercise, answer, number)
 
 
 @pytest.mark.parametrize("exercise", laws_04.LAWS)
 def test_what_cannot_be_used_gets_a_sentence_and_never_a_trace(exercise):
     for answer in UNUSABLE:
-        right, sentence = exercises.verdict(exercise, answer)
-        assert not right, answer
-        assert sentence.startswith(f"{exercise}: ") and sentence.endswith("."), sentence
-        assert "\n" not in sentence and len(sentence) < 300, sentence
+        assert_a_sentence_and_no_trace(exercise, answer)
     assert exercises.verdict(exercise, ...) == (False, f"{exercise}: not answered yet.")
 
 

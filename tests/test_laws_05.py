@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from answers import assert_right, assert_wrong
 
 from lessons import exercises, frequencies, rope
 
@@ -66,17 +67,13 @@ UNUSABLE = [
 
 @pytest.mark.parametrize(("exercise", "answer"), RIGHT)
 def test_right_answers_pass(exercise, answer):
-    assert exercises.verdict(exercise, answer) == (True, f"{exercise}: right.")
+    assert_right(exercise, answer)
 
 
 @pytest.mark.parametrize(("exercise", "answer", "number"), WRONG)
 def test_wrong_ideas_get_a_sentence_with_a_number(exercise, answer, number):
-    right, sentence = exercises.verdict(exercise, answer)
-    assert not right
-    assert sentence.startswith(f"{exercise}: ") and sentence.endswith(".")
-    assert number in sentence, sentence
+    sentence = assert_wrong(exercise, answer, number)
     assert any(letter.isdigit() for letter in sentence.removeprefix(f"{exercise}: "))
-    assert "\n" not in sentence and "could not be used" not in sentence
 
 
 @pytest.mark.parametrize(("exercise", "answer"), UNUSABLE)

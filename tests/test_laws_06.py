@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from answers import assert_a_sentence_and_no_trace, assert_right, assert_wrong
 
 from lessons import alibi, exercises, laws_06
 
@@ -96,24 +97,18 @@ UNUSABLE = [
 
 @pytest.mark.parametrize(("exercise", "answer"), RIGHT)
 def test_right_answers_pass(exercise, answer):
-    assert exercises.verdict(exercise, answer) == (True, f"{exercise}: right.")
+    assert_right(exercise, answer)
 
 
 @pytest.mark.parametrize(("exercise", "answer", "words"), WRONG)
 def test_wrong_ideas_get_a_sentence_that_names_where(exercise, answer, words):
-    right, sentence = exercises.verdict(exercise, answer)
-    assert not right and words in sentence, sentence
-    assert sentence.startswith(f"{exercise}: ") and sentence.endswith(".")
-    assert "\n" not in sentence and "could not be used" not in sentence
+    assert_wrong(exercise, answer, words)
 
 
 @pytest.mark.parametrize("exercise", laws_06.LAWS)
 def test_what_cannot_be_used_gets_a_sentence_and_never_a_trace(exercise):
     for answer in UNUSABLE:
-        right, sentence = exercises.verdict(exercise, answer)
-        assert not right, (answer, sentence)
-        assert sentence.startswith(f"{exercise}: ") and sentence.endswith("."), sentence
-        assert "\n" not in sentence and len(sentence) < 300, sentence
+        assert_a_sentence_and_no_trace(exercise, answer)
 
 
 @pytest.mark.parametrize("exercise", laws_06.LAWS)
