@@ -7,6 +7,8 @@ Tables are float32 whatever the model's dtype, computed from float64 NumPy, and 
 Every hook raises a TypeError or ValueError that names the argument, before it computes anything.
 """
 
+import math
+
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -20,7 +22,18 @@ class NoPosition(PositionScheme):
     """No scheme at all: what order the model knows comes from its mask (lesson 01)."""
 
 
-class Sinusoidal(PositionScheme):
+class _Added(PositionScheme):
+    """What added schemes share: a key that was made with a vector of one position keeps it."""
+
+    def shift(self, k, offset):
+        """Refused: what an added vector has written into a key cannot be moved."""
+        raise ValueError(
+            f"k was made with {type(self).__name__} vectors added to the embeddings, so it cannot "
+            f"be moved by an offset of {offset}: compute the keys again"
+        )
+
+
+class Sinusoidal(_Added):
     """x + p_n with the rows of ``sinusoidal.encode`` (lesson 02).
 
     d_model: channels.  max_len: rows of the table.  theta: the base, at least 1.
@@ -37,7 +50,7 @@ class Sinusoidal(PositionScheme):
         return _add_rows(self, x, positions, self.table)
 
 
-class Learned(PositionScheme):
+class Learned(_Added):
     """x + p_n with one trained row p_n per position and a hard end (lesson 03).
 
     d_model: channels.  max_len: rows of the table.  std: of the first values; the default is the
@@ -228,6 +241,33 @@ class T5Bias(PositionScheme):
         # (…, 1, q_len, k_len, heads): the heads take the place of the axis that waits for them.
         values = F.embedding(bucket, self.weight).transpose(-4, -1).squeeze(-1)
         return values.to(torch.promote_types(values.dtype, torch.float32))
+
+
+class LogQueries(PositionScheme):
+    """Another scheme with queries × ln(m + 1) / ln L from position m = L on (lesson 07).
+
+    Among more keys each keeps less of the attention; a larger query brings it back.  Up to the
+    training length nothing changes.
+    inner: the scheme whose hooks act.  original_max_len: L, at least 2.
+    Source: Nakanishi [2501.19399], §3, with the factor fixed instead of learned.
+    """
+
+    def __init__(self, inner, original_max_len):
+        super().__init__()
+        if not isinstance(inner, PositionScheme):
+            raise TypeError(f"inner must be a PositionScheme, got {type(inner).__name__}")
+        self.inner = inner
+        self.original_max_len = validate.count(original_max_len, "original_max_len", minimum=2)
+        self.max_len = inner.max_len
+        self.embed, self.rotate, self.bias = inner.embed, inner.rotate, inner.bias
+        self.shift = inner.shift
+
+    def scale(self, q_positions):
+        """(seq, 1), or (batch, 1, seq, 1): max(1, ln(m + 1) / ln L), times the inner one."""
+        self.check(q_positions, "q_positions")
+        seen = (q_positions + 1).clamp(min=self.original_max_len)
+        factor = seen.log()[..., None] / math.log(self.original_max_len)
+        return self.inner.scale(q_positions) * (factor[:, None] if factor.ndim == 3 else factor)
 
 
 def _add_rows(self, x, positions, table):

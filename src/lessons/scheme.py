@@ -40,6 +40,13 @@ class PositionScheme(nn.Module):
         """What the query is multiplied by: 1, or a tensor that broadcasts to (..., q_len, 1)."""
         return 1
 
+    def shift(self, k, offset):
+        """Cached keys as they would be ``offset`` tokens further on.
+
+        What acts on the scores alone leaves no trace in a key, so the keys come back as they are.
+        """
+        return k
+
     def check(self, positions, name="positions"):
         """Refuse positions that are no integers or lie outside the table, before any look-up.
 

@@ -1,0 +1,106 @@
+"""Causal self-attention as a torch layer, with the places where a position scheme acts (lesson 07).
+
+The layer calls every hook of a ``PositionScheme`` that belongs to attention and never asks which
+scheme it has.  Layout: x (batch, seq, d_model); q, k, v (batch, heads, seq, head_dim).
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from lessons import scheme as schemes
+from lessons import validate
+
+
+class CausalSelfAttention(nn.Module):
+    """softmax(R_m q · R_n k · scale / √head_dim + bias) v, over the keys that the mask allows.
+
+    d_model: channels.  n_heads: a divisor of d_model.
+    Source: Vaswani et al. [1706.03762], §3.2.
+    """
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        d_model = validate.count(d_model, "d_model")
+        self.n_heads = validate.count(n_heads, "n_heads")
+        if d_model % self.n_heads:
+            raise ValueError(f"n_heads must divide d_model ({d_model}), got {n_heads}")
+        self.q_k_v = nn.Linear(d_model, 3 * d_model, bias=False)
+        self.out = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, x, positions, scheme, *, bias=None, mask=None, cache=None):
+        """What each token takes from the tokens it may look at.
+
+        x: (batch, seq, d_model).  positions: int64 or int32, (seq,) or (batch, seq).
+        scheme: a PositionScheme.
+        bias: added to the scores; None asks the scheme.  A model computes it once for all layers.
+        mask: bool, True = may look, the whole of it; None means causal by the positions.
+        cache: called with the new (k, v, positions), gives all keys so far with theirs; a
+        ``KVCache.append`` with its layer filled in.
+        bias and mask broadcast to (batch, heads, q_len, k_len).
+        Returns (batch, seq, d_model) in x's dtype; 0 · W_out where a token may look at nothing.
+        Raises TypeError or ValueError that names x, positions, bias or mask.
+        """
+        _tokens(x, self.out.in_features)
+        scheme.check(positions)
+        schemes.rows(x, "x", positions, "positions")
+        q, k, v = self.q_k_v(x).unflatten(-1, (3, self.n_heads, -1)).permute(2, 0, 3, 1, 4)
+        q, k = scheme.rotate(q, positions), scheme.rotate(k, positions)
+        q = (q * scheme.scale(positions)).to(k.dtype)
+        k_positions = positions
+        if cache is not None:
+            k, v, k_positions = cache(k, v, positions)
+        if mask is None:
+            mask = may_look(positions, k_positions)
+        if bias is None:
+            bias = scheme.bias(positions, k_positions)
+        allowed = score_terms(q, k, bias, mask)
+        # A row of nothing but −inf gives 0 here, not NaN.
+        out = F.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
+        return self.out(out.transpose(1, 2).flatten(2))
+
+
+def may_look(q_positions, k_positions, window=None):
+    """True where 0 ≤ q − k, and q − k < window if there is one.
+
+    Positions: (seq,) or (batch, seq), int64.  Returns bool (q_len, k_len), or
+    (batch, 1, q_len, k_len) if either has a batch axis.
+    """
+    distance = q_positions[..., :, None] - k_positions[..., None, :]
+    mask = distance >= 0
+    if window is not None:
+        mask &= distance < window
+    return mask[:, None] if mask.ndim == 3 else mask
+
+
+def score_terms(q, k, bias, mask):
+    """bias and mask as the one term that attention adds to its scores, once they fit q and k."""
+    scores = (*q.shape[:-1], k.shape[-2])
+    for name, term in (("bias", bias), ("mask", mask)):
+        if term is not None:
+            _fits(name, term, scores)
+    if mask.dtype != torch.bool:
+        raise TypeError(f"mask must be bool (True = may look), got {mask.dtype}")
+    if bias is None:
+        return mask
+    return bias.to(q.dtype).masked_fill(~mask, -torch.inf)
+
+
+def _fits(name, term, scores):
+    if not isinstance(term, torch.Tensor):
+        raise TypeError(f"{name} must be a torch tensor, got {type(term).__name__}")
+    try:
+        fits = torch.broadcast_shapes(term.shape, scores) == torch.Size(scores)
+    except RuntimeError:
+        fits = False
+    if not fits:
+        raise ValueError(f"{name} must broadcast to the scores {scores}, got {tuple(term.shape)}")
+
+
+def _tokens(x, d_model):
+    if not isinstance(x, torch.Tensor):
+        raise TypeError(f"x must be a torch tensor, got {type(x).__name__}")
+    if x.ndim != 3 or x.shape[-1] != d_model:
+        raise ValueError(
+            f"x must be (batch, seq, d_model) with d_model {d_model}, got {schemes.shape(x)}"
+        )
