@@ -17,9 +17,16 @@ ARROWS = {
     "validate": set(),
     "frequencies": {"validate"},
     "sinusoidal": {"validate", "frequencies"},
-    "rope": {"validate"},
+    "validate_rows": {"validate"},
+    "rope": {"validate", "validate_rows"},
     "alibi": {"validate"},
     "relative": {"validate"},
+    "costs": {"validate"},
+    "configs": {"validate"},
+    "corpus": set(),
+    "fingerprint": set(),
+    "scaling": {"validate", "frequencies"},
+    "positions": {"validate"},
     "attention": {"validate"},
     "criteria": {"validate", "attention"},
     "exercises": {"validate", "attention", "frequencies", "sinusoidal"},
@@ -28,6 +35,14 @@ ARROWS = {
 TORCH = {
     "scheme": set(),
     "layers": {"scheme", "validate", "sinusoidal", "rope", "alibi", "relative"},
+    "attention_layer": {"scheme", "validate"},
+    "cache": {"scheme", "validate"},
+    "model": {"scheme", "validate", "attention_layer", "cache"},
+    # What is trained and measured: each builds on the model, and the model on none of them.
+    "training": {"validate", "attention_layer"},
+    "recall_task": {"validate", "training"},
+    "recipes": {"validate", "layers", "frequencies", "scaling", "model"},
+    "checkpoint": {"recipes", "model"},
 }
 HEAVY = {"torch", "matplotlib", "ipywidgets", "anywidget", "IPython", "scipy", "pandas"}
 

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 import torch
 from conftest import ROOT
-from refusals import CALLED, FINITE, NO_ARRAY, NOT_FINITE, OBJECTS, TABLE, W, X
+from faults import FINITE, NO_ARRAY, NOT_FINITE, OBJECTS, W, X
+from refusals import CALLED, TABLE
 
 import lessons
 from lessons import (
@@ -23,19 +24,28 @@ from lessons import (
     exercises,
     frequencies,
     layers,
+    positions,
     relative,
     rope,
+    scaling,
     sinusoidal,
     validate,
 )
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-NUMPY = (alibi, attention, criteria, exercises, frequencies, layers, relative, rope, sinusoidal)
+NUMPY = (
+    *(alibi, attention, criteria, exercises, frequencies, layers, positions, relative, rope),
+    *(scaling, sinusoidal),
+)
 # These take answers, in other words than arguments; their refusals are at the end of this file.
 ANSWERS = {exercises.number, exercises.parts}
 # Modules whose refusals stand in their own tests: what the page shows, and what is measured.
-APART = {"plots", "show", "widgets", "pretrained", "variants"}
+APART = {
+    *("plots", "show", "widgets", "pretrained", "variants"),
+    *("checkpoint", "experiments", "extension", "fingerprint", "results", "studies", "training"),
+    *("workers",),
+}
 
 
 def called(function):
@@ -79,7 +89,8 @@ def test_refused_by_name_and_value_before_anything_else(function, name, monkeypa
         assert re.search(rf"(^|[ ,]){argument}\b", said), (value, said)
         assert shown in said, (value, said)
         kinds = (bool, np.bool_, complex, torch.Tensor, type(None))
-        if function.__module__ == "lessons.scheme":
+        takes_tensors = function.__module__ in ("lessons.scheme", "lessons.attention_layer")
+        if takes_tensors and not isinstance(function, type):
             kinds = (np.ndarray, int, list, type(None))
         if isinstance(value, kinds) or value is OBJECTS:
             assert isinstance(error, TypeError), (value, said)

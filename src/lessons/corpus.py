@@ -20,8 +20,8 @@ def corpus():
     """The help topics of the running Python, split by topic.
 
     Topics quote each other, so each paragraph is kept once, the held-out one first: no paragraph of
-    the held-out text stands in the training text.  The texts differ a little from release to
-    release of Python; ``sha256`` tells which ones these are.
+    the held-out text stands in the training text, line ends and indents being part of it.  The
+    texts differ a little from release to release of Python; ``sha256`` tells which ones these are.
     Returns a Corpus.
     """
     names = sorted(topics.topics)

@@ -70,7 +70,7 @@ def recall_config():
 
 def rotary(head_dim, theta=10_000.0, longest=None):
     """The pair for a rotary scheme; pairs with wavelengths of ``longest`` or more do not turn."""
-    inv_freq = inverse_frequencies(head_dim, theta)
+    inv_freq = inverse_frequencies(validate.count(head_dim, "head_dim", even=True), theta)
     if longest is not None:
         inv_freq[wavelengths(inv_freq) >= longest] = 0.0
     return "Rotary", {"inv_freq": inv_freq.tolist(), "max_len": FARTHEST}

@@ -70,10 +70,24 @@ def finite(value, name):
     return array
 
 
-def inverse_frequencies(value, name="inv_freq"):
-    """A vector of at least one frequency in radians per token; 0 means a pair that never turns."""
+def inverse_frequencies(value, name="inv_freq", *, minimum=1):
+    """``minimum`` or more frequencies in radians per token; 0 means a pair that never turns."""
     array = vector(value, name)
+    if array.size < minimum:
+        raise ValueError(f"{name} must hold at least {minimum} frequencies, got {array.size}")
     _refuse(array < 0, array, f"{name} must not be negative")
+    return array
+
+
+def geometric(value, name="inv_freq"):
+    """At least two positive frequencies, each the same share of the one before (to float32)."""
+    array = inverse_frequencies(value, name, minimum=2)
+    _refuse(array == 0, array, f"{name} must be above 0")
+    powers = np.log(array)
+    line = np.linspace(powers[0], powers[-1], len(powers))
+    # Float32 tables are off by about 1e-6; a rescaled or bfloat16 ladder by far more.
+    if powers[-1] >= powers[0] or (np.abs(powers - line) > 1e-5).any():
+        raise ValueError(f"{name} must fall geometrically, ω_0 θ^(−2i/d), got {array}")
     return array
 
 
@@ -114,6 +128,18 @@ def score_terms(bias, mask, shape):
             raise TypeError(f"mask must be bool (True = may look), got dtype {mask.dtype}")
         mask = _fits(mask, "mask", shape)
     return bias, mask
+
+
+def padding_mask(value, name="mask"):
+    """(seq,) or (batch, seq) of bool, or of whole numbers 0 and 1, as bool: True = a real token."""
+    array = _plain(value, name)
+    # A float mask is mostly one to add, where 0 means the opposite: may look.
+    if array.dtype.kind not in "biu":
+        raise TypeError(f"{name} must be bool or 0 and 1, got {_kind(value)} of {array.dtype}")
+    if array.ndim not in (1, 2):
+        raise ValueError(f"{name} must be (seq,) or (batch, seq), got shape {array.shape}")
+    _refuse((array != 0) & (array != 1), array, f"{name} must hold 0 and 1 only")
+    return array.astype(bool)
 
 
 def function(value, name, *, optional=False):
@@ -159,34 +185,22 @@ def position_pair(q_positions, k_positions):
     return q_positions, k_positions
 
 
-def rotatable(x, inv_freq):
-    """x (..., seq, head_dim), head_dim even and at least 2 · len(inv_freq), and inv_freq."""
-    x, inv_freq = finite(x, "x"), inverse_frequencies(inv_freq)
-    if x.ndim < 2:
-        raise ValueError(f"x must be (..., seq, head_dim), got shape {x.shape}")
-    if x.shape[-1] % 2:
-        raise ValueError(f"x must have an even head_dim, got {x.shape[-1]}")
-    if 2 * len(inv_freq) > x.shape[-1]:
-        raise ValueError(
-            f"inv_freq must hold at most head_dim / 2 = {x.shape[-1] // 2} frequencies, "
-            f"got {len(inv_freq)}"
-        )
-    return x, inv_freq
+def counts(value, name="counts"):
+    """A vector of whole numbers, each at least 1, as int64."""
+    array = positions(vector(value, name), name)
+    _refuse(array < 1, array, f"{name} must be at least 1")
+    return array.astype(np.int64)
 
 
-def row_positions(value, x):
-    """Positions (seq,) or (batch, seq) of x's rows, shaped to broadcast against x[..., 0]."""
-    array = positions(value, max_axes=2)
-    if array.shape == x.shape[-2:-1]:
-        return array
-    if x.ndim >= 3 and array.shape == (x.shape[0], x.shape[-2]):
-        # The batch axis belongs to x's first axis, and the axes between share it: without them,
-        # a batch as large as the number of heads would broadcast along the heads.
-        return array.reshape(x.shape[0], *(1,) * (x.ndim - 3), x.shape[-2])
-    raise ValueError(
-        f"positions must be ({x.shape[-2]},) or ({x.shape[0]}, {x.shape[-2]}) for x of shape "
-        f"{x.shape}, got {array.shape}"
-    )
+def grid(ids, sections, inv_freq):
+    """positions (axes, ..., seq), sections that name the axis of each pair, and inv_freq."""
+    ids, inv_freq = positions(ids), inverse_frequencies(inv_freq)
+    if ids.ndim < 2 or len(ids) == 0:
+        raise ValueError(f"positions must be (axes, ..., seq), got shape {ids.shape}")
+    axes = positions(vector(sections, "sections"), "sections")
+    _refuse((axes < 0) | (axes >= len(ids)), axes, f"sections must lie in 0 … {len(ids) - 1}")
+    has_shape(axes, "sections", inv_freq.shape)
+    return ids, axes.astype(np.int64), inv_freq
 
 
 def _fits(array, name, shape):

@@ -1,0 +1,274 @@
+"""The key/value cache: what it holds, what it forgets, moves, notices and refuses."""
+
+import numpy as np
+import pytest
+import torch
+from tiny import ADDED, FAR, HEADS, MODELS, D, W, in_chunks, make, near, tokens
+
+from lessons import layers
+from lessons.cache import KVCache
+
+HEAD_DIM = D // HEADS
+ROPE = layers.Rotary(W, FAR)
+
+
+def keys(seq, batch=2, seed=0, dtype=torch.float64):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(batch, HEADS, seq, HEAD_DIM, generator=generator).to(dtype)
+
+
+def filled(positions, n_layers=2, scheme=ROPE):
+    """(cache, keys before their rotation, values), the same in every layer."""
+    cache, k, v = KVCache(n_layers), keys(positions.shape[-1]), keys(positions.shape[-1], seed=1)
+    for layer in range(n_layers):
+        cache.append(layer, scheme.rotate(k, positions), v, positions)
+    return cache, k, v
+
+
+ROWS = torch.stack([torch.arange(9), torch.arange(9) + 4])
+EITHER = pytest.mark.parametrize("n", [torch.arange(9), ROWS], ids=["(seq,)", "(batch, seq)"])
+
+
+# What it holds.
+
+
+@EITHER
+def test_what_was_appended_comes_back_in_order(n):
+    cache, k, v = KVCache(2), keys(9), keys(9, seed=1)
+    assert len(cache) == 0 and cache.positions is None
+    for start, end in ((0, 4), (4, 5), (5, 9)):
+        for layer in range(2):
+            part = (k[:, :, start:end], v[:, :, start:end], n[..., start:end])
+            held = cache.append(layer, *part)
+            for found, whole in zip(
+                held, (k[:, :, :end], v[:, :, :end], n[..., :end]), strict=True
+            ):
+                assert torch.equal(found, whole)
+        assert len(cache) == end and torch.equal(cache.positions, n[..., :end])
+
+
+def test_next_positions_go_on_where_each_row_ends():
+    cache = KVCache(2)
+    assert cache.next_positions(3).tolist() == [0, 1, 2]
+    cache, *_ = filled(ROWS)
+    assert cache.next_positions(2).tolist() == [[9, 10], [13, 14]]
+    assert cache.next_positions(0).shape == (2, 0)
+    padded = torch.tensor([[0, 0, 0, 1, 2], [0, 1, 2, 3, 4]])
+    assert filled(padded)[0].next_positions(1).tolist() == [[3], [5]]
+    assert cache.next_positions(1).dtype == torch.int64
+
+
+def test_reading_the_cache_changes_nothing():
+    cache, *_ = filled(ROWS)
+    before = [tuple(part.clone() for part in entry) for entry in cache._entries]
+    cache.next_positions(3), len(cache), cache.positions, cache.evict(range(9))
+    for old, new in zip(before, cache._entries, strict=True):
+        assert all(torch.equal(a, b) for a, b in zip(old, new, strict=True))
+
+
+# Forgetting, and closing the gap.
+
+
+@EITHER
+def test_evict_keeps_the_slots_asked_for_with_their_positions(n):
+    cache, k, v = filled(n)
+    cache.evict([0, 1, 7, 8])
+    assert torch.equal(cache.positions, n[..., [0, 1, 7, 8]])
+    for held_k, held_v, _ in cache._entries:
+        assert torch.equal(held_k, ROPE.rotate(k, n)[:, :, [0, 1, 7, 8]])
+        assert torch.equal(held_v, v[:, :, [0, 1, 7, 8]])
+    # The farthest decides, wherever it stands.
+    cache.evict([3, 0])
+    assert torch.equal(cache.next_positions(1), n[..., 8:] + 1)
+
+
+def test_after_everything_was_evicted_the_cache_is_as_new():
+    cache, *_ = filled(ROWS)
+    cache.evict([])
+    assert len(cache) == 0 and cache.next_positions(2).tolist() == [0, 1]
+    cache.append(0, keys(3, batch=5), keys(3, batch=5), torch.arange(3))
+
+
+ROTARY = {
+    "half": ROPE,
+    "interleaved": layers.Rotary(W, FAR, pairing="interleaved"),
+    "partial": layers.Rotary(W[:2], FAR),
+    "louder": layers.Rotary(W, FAR, attention_factor=1.3),
+    "log queries": layers.LogQueries(ROPE, 4),
+}
+
+
+@EITHER
+@pytest.mark.parametrize("name", ROTARY)
+def test_renumbered_keys_equal_fresh_ones(name, n):
+    scheme = ROTARY[name]
+    cache, k, v = filled(n, scheme=scheme)
+    kept = [0, 1, 2, 3, 6, 7, 8]
+    cache.evict(kept)
+    closed = torch.arange(7) if n.ndim == 1 else torch.stack([torch.arange(7)] * 2)
+    cache.renumber(closed, [scheme, scheme])
+    assert torch.equal(cache.positions, closed)
+    for held_k, held_v, _ in cache._entries:
+        near(held_k, scheme.rotate(k[:, :, kept], closed), 1e-6)
+        assert torch.equal(held_v, v[:, :, kept])
+    cache.renumber(closed + 20, [scheme, scheme])  # forwards too
+    near(cache._entries[1][0], scheme.rotate(k[:, :, kept], closed + 20), 1e-6)
+
+
+@pytest.mark.parametrize("name", ["rope", "alibi", "none", "t5", "louder"])
+def test_a_model_reads_on_as_if_the_evicted_tokens_had_never_been(name):
+    # One layer: its keys hold nothing of the tokens before them, so fresh ones are the same.
+    model, ids = make(name, torch.float64, n_layers=1), tokens(seq=10)
+    kept, cache = [0, 1, 5, 6, 7, 8], model.new_cache()
+    model(ids[:, :9], cache=cache)
+    cache.evict(kept)
+    cache.renumber(torch.arange(6), model.schemes)
+    step = model(ids[:, 9:], cache=cache)
+    near(step[:, -1], model(ids[:, [*kept, 9]])[:, -1], 1e-6)
+
+
+@pytest.mark.parametrize("name", sorted(name for name in ADDED if "," not in name))
+def test_a_scheme_that_adds_refuses_to_move_its_keys(name):
+    model, cache = make(name), make(name).new_cache()
+    model(tokens(), cache=cache)
+    cache.evict([0, 5, 6])
+    before = [entry[0].clone() for entry in cache._entries]
+    with pytest.raises(ValueError, match=r"^k was made with (Sinusoidal|Learned) vectors"):
+        cache.renumber(torch.arange(3), model.schemes)
+    assert cache.positions.tolist() == [0, 5, 6]
+    assert all(torch.equal(a, b[0]) for a, b in zip(before, cache._entries, strict=True))
+
+
+def test_eviction_without_renumbering_keeps_distances():
+    model, ids = make("rope", torch.float64), tokens(seq=10)
+    cache = model.new_cache()
+    model(ids[:, :9], cache=cache)
+    cache.evict([0, 6, 7, 8])
+    assert cache.next_positions(1).tolist() == [9]  # not 4: the kept keys stand where they stood
+    mask = torch.ones(10, 10, dtype=torch.bool)
+    mask[9, [1, 2, 3, 4, 5]] = False
+    near(model(ids[:, 9:], cache=cache)[:, -1], model(ids, mask=mask)[:, -1])
+
+
+# What it notices.
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_forward_that_broke_off_is_noticed(name, monkeypatch):
+    model, ids = make(name), tokens()
+    cache = model.new_cache()
+    model(ids[:, :4], cache=cache)
+    with monkeypatch.context() as patch:
+        patch.setattr(model.blocks[1], "forward", lambda *a, **k: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            model(ids[:, 4:5], cache=cache)
+    for use in (
+        lambda: model(ids[:, 4:5], cache=cache),
+        lambda: model(ids[:, 4:5], positions=torch.tensor([4]), cache=cache),
+        lambda: cache.positions,
+        lambda: len(cache),
+        lambda: cache.evict([0]),
+    ):
+        with pytest.raises(ValueError, match=r"different numbers of keys, \[4, 5\].*new cache"):
+            use()
+
+
+def test_a_refused_forward_leaves_the_cache_as_it_was():
+    model, ids = make("rope"), tokens()
+    cache = model.new_cache()
+    model(ids[:, :4], cache=cache)
+    with pytest.raises(ValueError):
+        model(ids[:, 4:5], positions=torch.tensor([FAR]), cache=cache)
+    with pytest.raises(TypeError):
+        model(ids[:, 4:5], mask=torch.ones(5), cache=cache)
+    near(in_chunks(model, ids[:, 4:], 1, cache), model(ids)[:, 4:])
+
+
+# Refusals.
+
+
+def refused(kind, said, call):
+    with pytest.raises(kind, match=f"^{said}"):
+        call()
+
+
+def test_append_names_what_does_not_fit():
+    cache, n = KVCache(2), torch.arange(3)
+    good = keys(3)
+    for layer, kind, said in (
+        (2, ValueError, "layer must lie in 0 … 1, got 2"),
+        (-1, ValueError, "layer must be at least 0, got -1"),
+        (0.5, ValueError, "layer must be a whole number"),
+        ("0", TypeError, "layer must be a number"),
+        (True, TypeError, "layer must be a number"),
+    ):
+        refused(kind, said, lambda layer=layer: cache.append(layer, good, good, n))
+    for wrong, kind, said in (
+        (None, TypeError, "must be a torch tensor, got NoneType"),
+        (good.numpy(), TypeError, "must be a torch tensor, got ndarray"),
+        (good.long(), TypeError, "must hold floating-point numbers"),
+    ):
+        refused(kind, f"k {said}", lambda k=wrong: cache.append(0, k, good, n))
+        refused(kind, f"v {said}", lambda v=wrong: cache.append(0, good, v, n))
+    refused(ValueError, "k and v must be", lambda: cache.append(0, good[0], good[0], n))
+    refused(ValueError, "k and v must be", lambda: cache.append(0, good, good[:1], n))
+    refused(TypeError, "positions must be int64", lambda: cache.append(0, good, good, n.float()))
+    refused(TypeError, "positions must be a torch", lambda: cache.append(0, good, good, [0, 1, 2]))
+    refused(ValueError, "positions must be", lambda: cache.append(0, good, good, n[:2]))
+    assert len(cache) == 0
+    cache, *_ = filled(torch.arange(3))
+    for k in (keys(3, batch=5), keys(3)[:, :1], keys(3)[..., :2]):
+        refused(ValueError, "k must have the batch", lambda k=k: cache.append(0, k, k, n))
+    refused(ValueError, "v must have", lambda: cache.append(0, good, good[..., :2], n))
+    refused(
+        ValueError,
+        "positions must be batched as",
+        lambda: cache.append(0, good, good, n.expand(2, 3)),
+    )
+    assert len(cache) == 3
+
+
+KEEP = [
+    ([0, 9], ValueError, r"keep must lie in 0 … 8, got \[0, 9\]"),
+    ([-1], ValueError, r"keep must lie in 0 … 8, got \[-1\]"),
+    ([1, 2, 1], ValueError, r"keep must name each slot once, got \[1, 2, 1\]"),
+    ([0.5], ValueError, "keep must be whole numbers"),
+    ([[0, 1]], ValueError, "keep must have 1 to 1 axes"),
+    (3, ValueError, "keep must have"),
+    ([True], TypeError, "keep must hold real numbers"),
+    (None, TypeError, "keep must hold real numbers"),
+    (torch.arange(2), TypeError, "keep must be a NumPy array"),
+]
+
+
+@pytest.mark.parametrize(("keep", "kind", "said"), KEEP, ids=lambda value: str(value)[:20])
+def test_evict_names_keep(keep, kind, said):
+    cache, *_ = filled(torch.arange(9))
+    refused(kind, said, lambda: cache.evict(keep))
+    assert len(cache) == 9
+
+
+def test_renumber_names_what_does_not_fit():
+    cache, *_ = filled(torch.arange(9))
+    both = [ROPE, ROPE]
+    for n, kind, said in (
+        (np.arange(9), TypeError, "positions must be a torch tensor"),
+        (torch.arange(9.0), TypeError, "positions must be int64 or int32"),
+        (torch.arange(8), ValueError, "positions must be one for each of the 9 cached keys"),
+        (ROWS, ValueError, r"positions must be one for each .*\(2, 9\)"),
+        (torch.arange(9) + FAR, ValueError, "positions must lie in 0 … 63"),
+    ):
+        refused(kind, said, lambda n=n: cache.renumber(n, both))
+    n = torch.arange(9)
+    refused(
+        ValueError, r"schemes must be one a layer \(2\), got 1", lambda: cache.renumber(n, [ROPE])
+    )
+    refused(TypeError, "schemes must be .* got str", lambda: cache.renumber(n, ["a", "b"]))
+    refused(
+        ValueError, "positions must be one for each of the 0", lambda: KVCache(2).renumber(n, both)
+    )
+
+
+def test_next_positions_names_seq_len():
+    for value, kind in ((-1, ValueError), (1.5, ValueError), ("1", TypeError), (None, TypeError)):
+        refused(kind, "seq_len must", lambda value=value: KVCache(1).next_positions(value))
