@@ -232,8 +232,11 @@ def test_a_kernel_reads_and_sets_within_the_range():
     assert repr(curve) == "ScoreCurve(pairs=8, tokens=7, pair=1)"
     np.testing.assert_allclose(np.exp(1j * np.array(curve.phases)), np.exp(7j * W))
     for widget, name, value in (
-        (hands, "position", 501), (hands, "distance", 101), (curve, "tokens", 201),
-        (curve, "pair", 8), (curve, "phases", [1.0]),
+        (hands, "position", 501),
+        (hands, "distance", 101),
+        (curve, "tokens", 201),
+        (curve, "pair", 8),
+        (curve, "phases", [1.0]),
     ):
         with pytest.raises(ValueError, match=name):
             setattr(widget, name, value)
