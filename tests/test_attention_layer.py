@@ -1,5 +1,7 @@
 """The attention layer beside the NumPy formulas, its axes, its masks, and what it refuses."""
 
+import functools
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +9,7 @@ from tiny import FAR, HEADS, D, W, near
 
 from lessons import attention, layers, positions, rope
 from lessons.attention_layer import CausalSelfAttention, may_look, score_terms
+from lessons.cache import KVCache
 
 B, T = 2, 7
 SCHEMES = {
@@ -127,6 +130,17 @@ def test_a_given_bias_takes_the_place_of_the_schemes():
     near(ours(x, N, SCHEMES["none"], bias=alibi.bias(N, N)), ours(x, N, alibi))
     none = torch.zeros(HEADS, T, T)
     near(ours(x, N, alibi, bias=none), ours(x, N, SCHEMES["none"]))
+
+
+@pytest.mark.parametrize("n", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("name", [*SCHEMES, "rope", "log"])
+def test_with_a_cache_and_no_mask_the_keys_keep_their_own_positions(name, n):
+    more = {"rope": layers.Rotary(W, FAR), "log": layers.LogQueries(layers.NoPosition(), 4)}
+    scheme, x, ours, cache = {**SCHEMES, **more}[name], stream(), layer(), KVCache(1)
+    append = functools.partial(cache.append, 0)
+    for part, at in zip(x.split(2, 1), n.split(2, -1), strict=True):
+        last = ours(part, at, scheme, cache=append)
+    near(last, ours(x, n, scheme)[:, -1:])
 
 
 # Refusals.

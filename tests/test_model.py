@@ -64,6 +64,23 @@ def test_a_window_in_every_layer_ends_the_reach():
     assert (changed[:4] > 0).all() and (changed[4:] == 0).all()
 
 
+def test_each_layer_has_the_scheme_and_the_window_it_was_given():
+    def model(first, second, windows):
+        config = ModelConfig(VOCAB, D, HEADS, 2, windows)
+        made = TinyTransformer(config, [first, second]).double()
+        made.load_state_dict(make("none", torch.float64).state_dict())
+        return made(IDS)
+
+    none, alibi, rope = layers.NoPosition(), layers.Alibi(HEADS), rotary()
+    made = [
+        model(*schemes, windows)
+        for schemes in ((none, alibi), (alibi, none), (alibi, alibi), (rope, alibi), (alibi, rope))
+        for windows in ((3, None), (None, 3), (3, 3), None)
+    ]
+    for number, one in enumerate(made):  # all 20 differ
+        assert all((one - other).abs().max() > 1e-3 for other in made[:number])
+
+
 @EVERY
 def test_a_row_padded_on_the_left_is_the_row_without_padding(name):
     model = make(name, torch.float64)

@@ -20,7 +20,9 @@ def quiet(monkeypatch):
         monkeypatch.setattr(training, name, lambda *a, f=whole, s=small, **k: f(*a, **(s | k)))
     whole = training.position_losses
     monkeypatch.setattr(
-        training, "position_losses", lambda *a, **k: whole(*a, **({"n_tokens": 640} | k))
+        training,
+        "position_losses",
+        lambda *a, n_tokens, **k: whole(*a, n_tokens=min(n_tokens, 640), **k),
     )
     return calls
 

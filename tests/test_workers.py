@@ -30,26 +30,31 @@ def test_a_run_that_raises_comes_after_those_that_worked():
     assert kept in ([0], [])  # the other one may still have been at work
 
 
+class Done:
+    """A run that is over, with what it found or the error that it ended in."""
+
+    def __init__(self, found=None):
+        self.found = found
+
+    def exception(self):
+        return None if self.found else ZeroDivisionError()
+
+    def result(self):
+        return self.found or 1 / 0
+
+
 def test_what_worked_is_handed_over_before_an_error_of_the_same_moment(monkeypatch):
-    class Done:
-        def __init__(self, value=None):
-            self.value = value
-
-        def exception(self):
-            return None if self.value else ZeroDivisionError()
-
-        def result(self):
-            return self.value or 1 / 0
-
-    pool, kept = workers.Workers(2), []
-    futures = iter([Done(), Done("kept")])
+    pool, kept, futures = workers.Workers(2), [], iter([Done(), Done("found")])
     pool._pool = type("Pool", (), {"submit": lambda self, *given: next(futures)})()
-    wait = lambda waiting, **options: (list(waiting), set())  # noqa: E731
-    monkeypatch.setattr(workers.concurrent.futures, "wait", wait)
+
+    def all_at_once(waiting, **options):
+        return sorted(waiting, key=lambda each: each.found is not None), set()
+
+    monkeypatch.setattr(workers.concurrent.futures, "wait", all_at_once)
     with pytest.raises(ZeroDivisionError):
         for found in pool.each(None, [(), ()]):
             kept.append(found)
-    assert kept == ["kept"]
+    assert kept == ["found"]
 
 
 def test_nothing_to_do_starts_no_process():
