@@ -33,6 +33,7 @@ OFFSET = [
 ]
 SEED = [*OFFSET, (-1, "-1")]
 COUNT = [*SEED, (0, "0")]
+DIVISOR = [*COUNT, (3, "3")]  # of 8
 BASE = [*NUMBER, (0, "0"), (-1, "-1"), (0.999, "0.999")]
 
 NO_ARRAY = [

@@ -1,5 +1,7 @@
 """What rules for longer contexts, padded texts, costs, configs and exercises refuse."""
 
+from pathlib import Path
+
 import numpy as np
 from faults import (
     BASE,
@@ -16,7 +18,7 @@ from faults import (
     VECTOR,
 )
 
-from lessons import configs, costs, exercises, positions, scaling, validate
+from lessons import atomic, configs, costs, exercises, positions, scaling, validate
 
 # Rules for longer contexts, and positions of padded and packed texts.
 PAIRS = [*INV_FREQ, ([1.0], "1")]  # two are needed
@@ -66,6 +68,12 @@ EVEN = [*COUNT, (1, "1"), (5, "5")]
 TABLE = {
     validate.geometric: {"value": (VECTOR, LADDER), "name": ("value", FREE)},
     validate.padding_mask: {"value": ([0, 1], PADDING), "name": ("value", FREE)},
+    validate.windows: {
+        "value": ([8, None], WINDOWS),
+        "n_layers": (2, FREE),
+        "name": ("value", FREE),
+    },
+    atomic.replacing: {"path": (Path("x"), FREE)},
     scaling.theta: {"inv_freq": (VECTOR, LADDER)},
     scaling.linear: LONGER,
     scaling.ntk: LONGER | {"inv_freq": (VECTOR, PAIRS)},

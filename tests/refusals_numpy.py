@@ -7,6 +7,7 @@ from faults import (
     BIAS,
     COUNT,
     COUNTS,
+    DIVISOR,
     FINITE,
     FREE,
     FUNCTION,
@@ -55,6 +56,7 @@ def zero_logits(q_positions, k_positions):
 TABLE = {
     validate.positions: {"value": (POSITION, POSITIONS), "name": ("value", FREE)},
     validate.count: {"value": (3, COUNT), "name": ("value", FREE)},
+    validate.heads: {"n_heads": (2, DIVISOR), "d_model": (8, FREE)},
     validate.offset: {"value": (3, OFFSET), "name": ("value", FREE)},
     validate.real: {"value": (3, NUMBER), "name": ("value", FREE)},
     validate.finite: {"value": (X, FINITE), "name": ("value", FREE)},

@@ -5,6 +5,7 @@ import torch
 from faults import (
     BASE,
     COUNT,
+    DIVISOR,
     FREE,
     INV_FREQ,
     NO_ROWS,
@@ -27,6 +28,7 @@ from lessons import (
     scheme,
 )
 
+NO_TENSOR = [(None, "NoneType"), (np.ones(3), "ndarray"), ([1.0], "list"), (3, "int")]
 TABLE = {
     layers.Sinusoidal: {"d_model": (8, COUNT), "max_len": (4, COUNT), "theta": (1e4, BASE)},
     layers.Learned: {
@@ -48,6 +50,7 @@ TABLE = {
     },
     layers.NoPosition: {},
     scheme.PositionScheme: {},
+    scheme.tensor: {"value": (TENSOR, NO_TENSOR), "name": ("value", FREE)},
     scheme.whole: {"value": (torch.arange(3), NOT_WHOLE), "name": ("value", FREE)},
     scheme.rows: {
         "x": (torch.ones(3, 4), NO_ROWS),
@@ -91,7 +94,6 @@ NO_WINDOWS = [
     ([8, 2.5], "2.5"),
     ([8, True], "True"),
 ]
-DIVISOR = [*COUNT, (3, "3")]  # of 8
 CONFIG = model.ModelConfig(64, 8, 2, 2)
 SCORES = torch.ones(1, 3, 4)
 NO_PAIRS = [([("xPos", {})], "'xPos'"), ([(None, {})], "NoneType"), ([("nn", {})], "'nn'")]

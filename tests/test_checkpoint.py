@@ -200,7 +200,7 @@ HEADS_OF_OTHERS = {
     "another vocabulary": (config(vocab_size=VOCAB + 1), "embedding.weight"),
     "more layers": (config(n_layers=3), "blocks.2"),
     "fewer layers": (config(n_layers=1), "blocks.1"),
-    "windows for others": (config(windows=[3]), "windows must be 2"),
+    "windows for others": (config(windows=[3]), "windows must be one a layer (2)"),
     "no schemes": (lambda head: head | {"schemes": []}, "scheme must be one, or 2"),
     "a scheme unknown": (lambda head: head | {"schemes": [["xPos", {}]]}, "'xPos'"),
     "code for a scheme": (lambda head: head | {"schemes": [["nn", {}]]}, "'nn'"),

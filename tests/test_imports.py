@@ -24,6 +24,7 @@ ARROWS = {
     "costs": {"validate"},
     "configs": {"validate"},
     "corpus": set(),
+    "atomic": set(),
     "fingerprint": set(),
     "scaling": {"validate", "frequencies"},
     "positions": {"validate"},
@@ -42,7 +43,7 @@ TORCH = {
     "training": {"validate", "attention_layer"},
     "recall_task": {"validate", "training"},
     "recipes": {"validate", "layers", "frequencies", "scaling", "model"},
-    "checkpoint": {"recipes", "model"},
+    "checkpoint": {"atomic", "recipes", "model"},
 }
 HEAVY = {"torch", "matplotlib", "ipywidgets", "anywidget", "IPython", "scipy", "pandas"}
 

@@ -109,8 +109,7 @@ def _fitting(weights, x, n_heads):
     if x.ndim < 2 or x.shape[-1] == 0:
         raise ValueError(f"x must be (..., seq, d_model), got shape {x.shape}")
     d_model = x.shape[-1]
-    if d_model % n_heads:
-        raise ValueError(f"n_heads must divide d_model ({d_model}), got {n_heads}")
+    validate.heads(n_heads, d_model)
     if not isinstance(weights, Weights):
         raise TypeError(f"weights must be attention.Weights, got {type(weights).__name__}")
     arrays = [validate.finite(w, name) for name, w in weights._asdict().items()]

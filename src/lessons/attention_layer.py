@@ -22,9 +22,7 @@ class CausalSelfAttention(nn.Module):
     def __init__(self, d_model, n_heads):
         super().__init__()
         d_model = validate.count(d_model, "d_model")
-        self.n_heads = validate.count(n_heads, "n_heads")
-        if d_model % self.n_heads:
-            raise ValueError(f"n_heads must divide d_model ({d_model}), got {n_heads}")
+        self.n_heads = validate.heads(n_heads, d_model)
         self.q_k_v = nn.Linear(d_model, 3 * d_model, bias=False)
         self.out = nn.Linear(d_model, d_model, bias=False)
 
@@ -87,8 +85,7 @@ def score_terms(q, k, bias, mask):
 
 
 def _fits(name, term, scores):
-    if not isinstance(term, torch.Tensor):
-        raise TypeError(f"{name} must be a torch tensor, got {type(term).__name__}")
+    schemes.tensor(term, name)
     try:
         fits = torch.broadcast_shapes(term.shape, scores) == torch.Size(scores)
     except RuntimeError:
@@ -98,8 +95,7 @@ def _fits(name, term, scores):
 
 
 def _tokens(x, d_model):
-    if not isinstance(x, torch.Tensor):
-        raise TypeError(f"x must be a torch tensor, got {type(x).__name__}")
+    schemes.tensor(x, "x")
     if x.ndim != 3 or x.shape[-1] != d_model:
         raise ValueError(
             f"x must be (batch, seq, d_model) with d_model {d_model}, got {schemes.shape(x)}"

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import os
 import zipfile
 import zlib
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from lessons import recipes
+from lessons import atomic, recipes
 from lessons.model import ModelConfig
 
 FORMAT = "positional-encoding-lessons checkpoint 1"
@@ -39,12 +38,8 @@ def save(path, model, schemes, **about):
 
 def describe(path, **about):
     """Add JSON values to what a checkpoint says about itself: how and by what it was made."""
-    path = Path(path)
-    load(path)  # refuses what is no checkpoint
-    with np.load(path, allow_pickle=False) as file:
-        weights = {name: file[name] for name in file.files}
-    head = json.loads(weights.pop("head").item())
-    _write(path, head | {"about": head["about"] | about}, weights)
+    _, _, head, weights = _read(Path(path))
+    _write(Path(path), head | {"about": head["about"] | about}, weights)
 
 
 def load(path):
@@ -54,15 +49,19 @@ def load(path):
     Raises ValueError that names the path where the file is cut off, damaged, or not one of ours;
     FileNotFoundError where there is none.
     """
-    path = Path(path)
+    return _read(Path(path))[:2]
+
+
+def _read(path):
+    """(model, about, head, weights as they lie in the file), or the refusals of ``load``."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        head = json.loads(arrays.pop("head").item())
+            weights = {name: file[name] for name in file.files}
+        head = json.loads(weights.pop("head").item())
         if head["format"] != FORMAT:
             raise ValueError(f"its format is {head['format']!r}")
         model = recipes.build(ModelConfig(**head["config"]), head["schemes"], seed=0)
-        model.load_state_dict({name: torch.from_numpy(a).float() for name, a in arrays.items()})
+        model.load_state_dict({name: torch.from_numpy(a).float() for name, a in weights.items()})
         about = head["about"]
     except FileNotFoundError:
         raise
@@ -70,11 +69,9 @@ def load(path):
         raise ValueError(
             f"path must be a checkpoint of this book, whole and unchanged: {path} ({error})"
         ) from error
-    return model.eval(), about
+    return model.eval(), about, head, weights
 
 
 def _write(path, head, weights):
-    written = path.with_name(f".{path.name}.{os.getpid()}")
-    with open(written, "wb") as file:
+    with atomic.replacing(path) as written, open(written, "wb") as file:
         np.savez_compressed(file, head=json.dumps(head), **weights)
-    os.replace(written, path)

@@ -79,10 +79,5 @@ def bias_bytes(seq_len, n_heads, *, bytes_per_number=4):
 
 def _windows(windows, n_layers, everything):
     """One window a layer, in tokens, with ``everything`` in the place of None."""
-    if windows is None:
-        return [everything] * n_layers
-    if not isinstance(windows, (list, tuple)):
-        raise TypeError(f"windows must be a list, one a layer, got {windows!r}")
-    if len(windows) != n_layers:
-        raise ValueError(f"windows must be one a layer ({n_layers}), got {len(windows)}")
-    return [everything if w is None else validate.count(w, "windows") for w in windows]
+    windows = validate.windows(windows, n_layers) or [None] * n_layers
+    return [everything if window is None else window for window in windows]

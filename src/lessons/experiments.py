@@ -9,7 +9,6 @@ import dataclasses
 import hashlib
 import json
 import math
-import os
 import platform
 import time
 from pathlib import Path
@@ -17,16 +16,16 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from lessons import checkpoint, recipes, studies, validate
+from lessons import atomic, checkpoint, recipes, studies, validate
 from lessons.corpus import corpus
 from lessons.fingerprint import code_hash
 from lessons.recall_task import share_right as recall
+from lessons.results import DATA
 from lessons.training import loss_by_length, train
 from lessons.workers import PROCESSES, Workers, tick
 
 __all__ = ["corpus", "loss_by_length", "main", "quick", "recall", "run", "train"]
 
-DATA = Path(__file__).parent / "data"
 SEEDS = (1, 2, 3)
 QUICK = ("rope", "sinusoidal", "alibi")
 QUICK_STEPS = 200
@@ -155,10 +154,8 @@ def provenance(study):
 
 
 def _write(path, state):
-    """Atomically: a reader, or a run that is cut off, never meets half a file."""
-    written = path.with_name(f".{path.name}.{os.getpid()}")
-    written.write_text(json.dumps(state, indent=None, separators=(",", ":")) + "\n")
-    os.replace(written, path)
+    with atomic.replacing(path) as written:
+        written.write_text(json.dumps(state, separators=(",", ":")) + "\n")
 
 
 if __name__ == "__main__":

@@ -4,12 +4,12 @@ import anywidget
 import numpy as np
 import traitlets
 
-from . import recipes, results, validate
+from . import recipes, results, studies, validate
 from .widgets import _inside, _text
 
 NARROWEST, WIDEST = 64, 1024  # the longest piece has 1024 bytes: there this window is none
-WINDOWS = (1024, 512, 256, 128, 64)
-LENGTHS = (64, 128, 256, 512, 1024)
+WINDOWS = (WIDEST, *reversed(studies.WINDOWS))
+LENGTHS = studies.LENGTHS
 VIEWS = {
     "one scheme": ("rope", "sinusoidal", "alibi", "none", "t5", "learned"),
     "layer by layer": ("rope", "truncated", "local_rope", "local_truncated", "local_none"),

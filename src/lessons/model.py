@@ -29,21 +29,13 @@ class ModelConfig:
     embedding_scale: float | None = None  # what embeddings are multiplied by; None: √d_model
 
     def __post_init__(self):
-        for name in ("vocab_size", "d_model", "n_heads", "n_layers"):
+        for name in ("vocab_size", "d_model", "n_layers"):
             self._keep(name, validate.count(getattr(self, name), name))
-        if self.d_model % self.n_heads:
-            raise ValueError(f"n_heads must divide d_model ({self.d_model}), got {self.n_heads}")
+        self._keep("n_heads", validate.heads(self.n_heads, self.d_model))
         if self.embedding_scale is not None:
             scale = validate.real(self.embedding_scale, "embedding_scale", minimum=0)
             self._keep("embedding_scale", scale)
-        if self.windows is None:
-            return
-        if not isinstance(self.windows, (tuple, list)):
-            raise TypeError(f"windows must be a tuple, got {type(self.windows).__name__}")
-        if len(self.windows) != self.n_layers:
-            raise ValueError(f"windows must be {self.n_layers}, one a layer, got {self.windows!r}")
-        counts = (w if w is None else validate.count(w, "windows") for w in self.windows)
-        self._keep("windows", tuple(counts))
+        self._keep("windows", validate.windows(self.windows, self.n_layers))
 
     def _keep(self, name, value):
         """A field as int, float or tuple: what was given may be a NumPy number, or a list."""

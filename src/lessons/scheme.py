@@ -94,16 +94,22 @@ class PositionScheme(nn.Module):
         return self.__dict__ | {"_passed": None}
 
 
+def tensor(value, name):
+    """Refuse what is no torch tensor."""
+    if not isinstance(value, torch.Tensor):
+        raise TypeError(f"{name} must be a torch tensor, got {type(value).__name__}")
+
+
 def whole(value, name):
     """Refuse what is no tensor of int64 or int32."""
-    _tensor(value, name)
+    tensor(value, name)
     if value.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"{name} must be int64 or int32, got {value.dtype}")
 
 
 def rows(x, name, positions, positions_name):
     """Refuse x that is not (..., seq, channels) of floats, and positions that are not its rows'."""
-    _tensor(x, name)
+    tensor(x, name)
     if not x.is_floating_point():
         raise TypeError(f"{name} must hold floating-point numbers, got {x.dtype}")
     if x.ndim < 2:
@@ -126,8 +132,3 @@ def _table(source, device=None):
     """float32 or int64, a copy; without a device, on the one that the caller's context names."""
     dtype = torch.float32 if source.dtype.kind == "f" else torch.int64
     return torch.tensor(source, dtype=dtype, device=device)
-
-
-def _tensor(value, name):
-    if not isinstance(value, torch.Tensor):
-        raise TypeError(f"{name} must be a torch tensor, got {type(value).__name__}")

@@ -11,6 +11,7 @@ from lessons import (
     model,
     recall_task,
     recipes,
+    results,
     training,
 )
 from lessons.corpus import corpus
@@ -20,7 +21,7 @@ LENGTHS = (64, 128, 256, 512, 1024)
 WINDOWS = (64, 128, 256, 512)
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)
 RECALL_LENGTHS = (64, 128, 256, 512, 1024, 2048)
-SHIPPED = ("rope", "sinusoidal", "alibi")  # the models whose weights go into the package
+SHIPPED = results.MODELS  # their weights go into the package
 
 
 @dataclass(frozen=True)

@@ -192,6 +192,26 @@ def counts(value, name="counts"):
     return array.astype(np.int64)
 
 
+def heads(n_heads, d_model):
+    """n_heads as int, once it divides d_model."""
+    number = count(n_heads, "n_heads")
+    if d_model % number:
+        raise ValueError(f"n_heads must divide d_model ({d_model}), got {n_heads}")
+    return number
+
+
+def windows(value, n_layers, name="windows"):
+    """A list or tuple with one window a layer, each a count or None, as a tuple; None passes."""
+    if value is None:
+        return None
+    if not isinstance(value, (list, tuple)):
+        kind = type(value).__name__
+        raise TypeError(f"{name} must be a list, one a layer, got {value!r} ({kind})")
+    if len(value) != n_layers:
+        raise ValueError(f"{name} must be one a layer ({n_layers}), got {len(value)}: {value!r}")
+    return tuple(window if window is None else count(window, name) for window in value)
+
+
 def grid(ids, sections, inv_freq):
     """positions (axes, ..., seq), sections that name the axis of each pair, and inv_freq."""
     ids, inv_freq = positions(ids), inverse_frequencies(inv_freq)
