@@ -4,7 +4,7 @@ import refusals_longer
 import refusals_numpy
 import refusals_torch
 
-from lessons import recall_task, recipes, validate, validate_rows
+from lessons import attention_layer, recipes, validate, validate_rows
 
 TABLE = refusals_numpy.TABLE | refusals_longer.TABLE | refusals_torch.TABLE
 # Where an error does not call an argument by its parameter's name.
@@ -12,6 +12,6 @@ CALLED = {
     (validate_rows.row_positions, "value"): "positions",
     (validate_rows.row_angles, "value"): "angles",
     (validate.grid, "ids"): "positions",
-    (recipes.build, "schemes"): "name",
-    (recall_task.learn, "batch"): "n",
+    (recipes.build, "schemes"): "(name|schemes)",
+    (attention_layer.fits, "term"): "mask",
 }

@@ -55,7 +55,7 @@ WINDOWS = [
     ([8, 2.5], "2.5"),
     ([8, True], "True"),
 ]
-NO_EXERCISE = [(1.1, "1.1"), ("9.9", "'9.9'"), ([1], "[1]"), (None, "None"), (..., "Ellipsis")]
+NO_EXERCISE = [(1.1, "1.1"), ("9.9", "'9.9'"), ([1], "list"), (None, "None"), (..., "ellipsis")]
 LONGER = {"inv_freq": (VECTOR, INV_FREQ), "factor": (2, FACTOR)}
 TURNS = {
     "original_max_len": (64, COUNT),

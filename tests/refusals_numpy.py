@@ -64,6 +64,7 @@ TABLE = {
     validate.logits: {"value": (X, LOGITS), "name": ("value", FREE)},
     validate.queries_keys_values: {"q": (X, SEQUENCE), "k": (X, SEQUENCE), "v": (X, SEQUENCE)},
     validate.score_terms: {"bias": (None, BIAS), "mask": (None, MASK), "shape": ((2, 3), FREE)},
+    validate.kind: {"value": (3, FREE)},
     validate.function: {"value": (len, FUNCTION), "name": ("value", FREE)},
     validate.has_shape: {
         "array": (X, [(np.ones((4, 3)), "(4, 3)"), (np.ones(12), "(12,)")]),

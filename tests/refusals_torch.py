@@ -61,6 +61,12 @@ TABLE = {
         ),
         "positions_name": ("positions", FREE),
     },
+    scheme.beside: {
+        "value": (TENSOR, [(torch.ones(3, device="meta"), "meta")]),
+        "name": ("value", FREE),
+        "x": (TENSOR, FREE),
+        "x_name": ("x", FREE),
+    },
     scheme.shape: {"tensor": (TENSOR, FREE)},
 }
 # The model, its attention and its cache: what their methods refuse has its cases in their tests.
@@ -84,6 +90,8 @@ NO_SCHEME = [
     ([layers.NoPosition()] * 3, "3"),
     ([None, None], "NoneType"),
     ("ab", "str"),
+    (3, "int"),
+    (None, "NoneType"),
     (torch.nn.Linear(2, 2), "Linear"),
 ]
 NO_WINDOWS = [
@@ -96,7 +104,15 @@ NO_WINDOWS = [
 ]
 CONFIG = model.ModelConfig(64, 8, 2, 2)
 SCORES = torch.ones(1, 3, 4)
-NO_PAIRS = [([("xPos", {})], "'xPos'"), ([(None, {})], "NoneType"), ([("nn", {})], "'nn'")]
+NO_PAIRS = [
+    ([("xPos", {})], "'xPos'"),
+    ([(None, {})], "NoneType"),
+    ([("nn", {})], "'nn'"),
+    (None, "NoneType"),
+    (("Alibi", {}), "str"),
+    ([layers.NoPosition()], "NoPosition"),
+    ([("Alibi",)], "tuple"),
+]
 LENGTH = [*COUNT, (46, "46"), (49, "49")]
 
 
@@ -123,6 +139,11 @@ TABLE |= {
         "k": (SCORES, FREE),
         "bias": (torch.zeros(3, 3), NO_BIAS),
         "mask": (torch.ones(3, 3).bool(), NO_BOOL),
+    },
+    attention_layer.fits: {
+        "name": ("mask", FREE),
+        "term": (torch.ones(3, 3), NO_BIAS),
+        "scores": ((2, 2, 3, 3), FREE),
     },
     cache.KVCache: {"n_layers": (2, COUNT)},
     model.ModelConfig: {
@@ -168,13 +189,13 @@ TABLE |= {
         "seed": (0, SEED),
         "length": (48, LENGTH),
         "batch": (2, COUNT),
-        "lr": (1e-3, FREE),
+        "lr": (1e-3, [*NUMBER, (-0.1, "-0.1"), (1.5, "1.5")]),
         "tick": (None, FREE),
     },
     recall_task.share_right: {
         "model": (untrained(), FREE),
         "length": (48, LENGTH),
         "n": (2, COUNT),
-        "seed": (0, FREE),
+        "seed": (0, SEED),
     },
 }

@@ -220,6 +220,19 @@ def test_append_names_what_does_not_fit():
     for k in (keys(3, batch=5), keys(3)[:, :1], keys(3)[..., :2]):
         refused(ValueError, "k must have the batch", lambda k=k: cache.append(0, k, k, n))
     refused(ValueError, "v must have", lambda: cache.append(0, good, good[..., :2], n))
+    narrow, away = good.bfloat16(), good.to("meta")
+    refused(TypeError, "k must be torch.float64 like the", lambda: cache.append(0, narrow, good, n))
+    refused(TypeError, "v must be torch.float64 like the", lambda: cache.append(0, good, narrow, n))
+    refused(
+        ValueError,
+        "k must be on the device of positions, cpu",
+        lambda: cache.append(0, away, good, n),
+    )
+    refused(
+        ValueError,
+        "k must be on the device of the cache, cpu",
+        lambda: cache.append(0, away, away, n.to("meta")),
+    )
     refused(
         ValueError,
         "positions must be batched as",

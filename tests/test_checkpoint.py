@@ -97,6 +97,20 @@ def test_nothing_is_left_beside_the_file(path):
     assert checkpoint.load(path)[0].config.windows == (3, None)
 
 
+def test_describing_adds_to_what_a_file_says_and_leaves_the_model(path):
+    before, about = checkpoint.load(path)
+    assert checkpoint.describe(path, seconds=1.5, seed=4) is None
+    after, told = checkpoint.load(path)
+    assert about == {"seed": 3} and told == {"seed": 4, "seconds": 1.5}
+    assert after.config == before.config
+    for key, value in before.state_dict().items():
+        assert torch.equal(after.state_dict()[key], value), key
+    path.write_bytes(b"something else")
+    with pytest.raises(ValueError, match=r"^path must be a checkpoint"):
+        checkpoint.describe(path, seconds=2)
+    assert path.read_bytes() == b"something else"
+
+
 # Files that are none of ours.
 
 

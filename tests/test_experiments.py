@@ -10,6 +10,7 @@ import jobs
 import pytest
 
 from lessons import experiments, recipes, studies
+from lessons.model import ModelConfig
 
 
 class Inline:
@@ -90,6 +91,10 @@ def test_the_file_says_how_it_was_made(tiny, tmp_path):
     assert about["command"] == "python -m lessons.experiments tiny"
     assert len(about["code_sha256"]) == len(about["corpus_sha256"]) == 64
     assert about["corpus_sha256"] == experiments.corpus().sha256
+    made = studies.STUDIES["tiny"]
+    assert about["code_sha256"] == experiments.code_hash(*made.code)
+    assert about["config"] == dataclasses.asdict(made.config)
+    assert about["recipes"]["a"]["label"] == "A" and list(about["recipes"]) == ["a", "b"]
     assert {"python", "torch", "numpy", "processor", "processes"} <= set(about)
 
 
@@ -138,7 +143,7 @@ def test_an_interruption_while_writing_leaves_the_old_file(tiny, tmp_path, monke
     assert path.read_bytes() == whole
 
 
-def test_other_code_or_another_corpus_starts_anew(tiny, tmp_path, capsys):
+def test_other_code_sizes_or_corpus_start_anew(tiny, tmp_path, capsys):
     path = experiments.run("tiny", tmp_path, seeds=(1,))
     tiny.take(), tiny.set(code=(jobs.changed,))
     experiments.run("tiny", tmp_path, seeds=(1,), only=["b"])
@@ -146,7 +151,10 @@ def test_other_code_or_another_corpus_starts_anew(tiny, tmp_path, capsys):
     assert "tiny.json was made by other code" in capsys.readouterr().out
     path.write_text(json.dumps(read(path) | {"corpus_sha256": "other"}))
     experiments.run("tiny", tmp_path, seeds=(2,), only=["a"])
-    assert pairs(path) == [("a", 2)] and "another corpus" in capsys.readouterr().out
+    assert pairs(path) == [("a", 2)] and "or corpus" in capsys.readouterr().out
+    tiny.set(code=(jobs.changed,), config=ModelConfig(13, 16, 4, 2))
+    experiments.run("tiny", tmp_path, seeds=(3,), only=["a"])
+    assert pairs(path) == [("a", 3)] and "sizes" in capsys.readouterr().out
 
 
 def test_a_stale_file_stands_until_the_first_new_run_is_there(tiny, tmp_path):

@@ -9,39 +9,37 @@ from lessons.fingerprint import code_hash
 
 BASE = """
 def f(x, n=2):
-    return [x * n, -1.5]
+    if n:
+        x = x + 1
+    return [x * n, -1.5, f"{n:.2f} tokens"]
 """
 SAME = {
-    "a docstring": '''
-def f(x, n=2):
-    """What it does."""
-    return [x * n, -1.5]
-''',
-    "a docstring of many lines": '''
-def f(x, n=2):
-    """What it does.
-
-    x: a number.
-    """
-
-    return [x * n, -1.5]
-''',
+    "a docstring": BASE.replace("n=2):", 'n=2):\n    """What it does."""'),
+    "a docstring of many lines": BASE.replace(
+        "n=2):", 'n=2):\n    """What it does.\n\n    x: a number.\n    """\n'
+    ),
     "comments": """
 # Before.
 def f(x, n=2):  # beside
     # within
-    return [x * n, -1.5]
+    if n:
+        x = x + 1
+    return [x * n, -1.5, f"{n:.2f} tokens"]
     # after
 """,
-    "line breaks and spaces": """
+    "line breaks, spaces, quotes and brackets": """
 def f(
     x,
     n = 2):
 
 
+    if (n):
+     x = x+1
     return [
         x*n,
-        -1.5]
+        -1.5,
+        f'{n:.2f} ' 'tokens',
+    ]
 """,
 }
 OTHER = {
@@ -50,9 +48,11 @@ OTHER = {
     "an operator": BASE.replace("x * n", "x / n"),
     "a name": BASE.replace("x", "y"),
     "a sign": BASE.replace("-1.5", "1.5"),
-    "a string that is used": BASE.replace("-1.5", "'text'"),
-    "another string that is used": BASE.replace("-1.5", "'test'"),
+    "a string that is used": BASE.replace("tokens", "token"),
+    "a space in a string": BASE.replace(" tokens", "  tokens"),
+    "a format": BASE.replace(".2f", ".3f"),
     "a statement more": BASE.replace("    return", "    n = n + 1\n    return"),
+    "an indent": BASE.replace("    return", "        return"),
     "a decorator": "import functools\n@functools.cache" + BASE,
 }
 

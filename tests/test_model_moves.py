@@ -95,6 +95,18 @@ REFUSED = [
     ({"mask": np.ones((SEQ, SEQ), bool)}, TypeError, "mask must be a bool tensor .* bool"),
     ({"mask": [[True]]}, TypeError, "mask must be a bool tensor .* list"),
     ({"mask": torch.ones(3, 1, SEQ, SEQ).bool()}, ValueError, r"mask must broadcast .*\(3, 1, 12"),
+    ({"mask": torch.ones(4, SEQ).bool()}, ValueError, r"mask must broadcast .*\(2, 2, 12, 12\)"),
+    ({"tokens": IDS.to("meta")}, ValueError, "tokens must be on the device of the model, cpu,"),
+    (
+        {"positions": torch.arange(SEQ, device="meta")},
+        ValueError,
+        "positions must be on the device of tokens, cpu, got meta",
+    ),
+    (
+        {"mask": torch.ones(SEQ, SEQ, dtype=torch.bool, device="meta")},
+        ValueError,
+        "mask must be on the device of tokens, cpu, got meta",
+    ),
     ({"cache": [None, None]}, TypeError, "cache must be a KVCache, got list"),
 ]
 
@@ -114,6 +126,20 @@ def test_a_cache_of_another_model_or_batch_is_refused():
     model(IDS, cache=cache)
     with pytest.raises(ValueError, match=r"^k must have the batch"):
         model(tokens(batch=3), cache=cache)
+
+
+def test_what_does_not_fit_the_cached_keys_is_named_and_leaves_them():
+    model = make("rope")
+    cache = model.new_cache()
+    model(IDS, cache=cache)
+    next_ids, row = IDS[:, :1], torch.tensor([SEQ])
+    with pytest.raises(ValueError, match=r"^positions must be batched as the cached ones"):
+        model(next_ids, positions=row.expand(2, 1), cache=cache)
+    with pytest.raises(ValueError, match=r"^mask must broadcast to the scores \(2, 2, 1, 13\)"):
+        model(next_ids, mask=torch.ones(1, SEQ).bool(), cache=cache)
+    assert len(cache) == SEQ
+    model(next_ids, mask=torch.ones(1, SEQ + 1).bool(), cache=cache)
+    assert len(cache) == SEQ + 1
 
 
 def test_a_text_longer_than_a_table_is_refused_before_anything_is_read():

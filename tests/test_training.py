@@ -191,6 +191,11 @@ def losses(**given):
     return lambda: training.position_losses(**{"model": make(), "text": TEXT, "length": 8} | given)
 
 
+def last(**given):
+    few = {"width": 4, "reach": 8}
+    return lambda: training.last_losses(**{"model": make(), "text": TEXT} | few | given)
+
+
 def run(**given):
     return lambda: training.train(**{"model": make(), "text": TEXT, "steps": 1, "seed": 0} | given)
 
@@ -207,6 +212,11 @@ def run(**given):
         (run(seed=None), TypeError, "seed must be a number, got NoneType"),
         (run(seq_len=0), ValueError, "seq_len must be at least 1, got 0"),
         (run(batch="4"), TypeError, "batch must be a number, got '4'"),
+        (run(seq_len=600), ValueError, "text must be longer than 600 bytes, got 600"),
+        (run(text=b""), ValueError, "text must be longer than 64 bytes, got 0"),
+        (run(lr="fast"), TypeError, "lr must be a number, got 'fast'"),
+        (run(lr=-0.1), ValueError, "lr must be at least 0, got -0.1"),
+        (run(lr=math.nan), ValueError, "lr must be finite, got nan"),
         (losses(text="text"), TypeError, "text must be bytes, got str"),
         (losses(length=0), ValueError, "length must be at least 1, got 0"),
         (losses(length="8"), TypeError, "length must be a number, got '8'"),
@@ -215,7 +225,12 @@ def run(**given):
             ValueError,
             "text must be longer than 600 bytes, got 600",
         ),
-        (losses(n_tokens=7), ValueError, "text must be longer than 8 bytes, got 8"),
+        (losses(n_tokens=7), ValueError, "n_tokens must be at least 8, got 7"),
+        (losses(n_tokens=None), TypeError, "n_tokens must be a number, got NoneType"),
+        (losses(stride=0), ValueError, "stride must be at least 1, got 0"),
+        (losses(stride=1.5), ValueError, "stride must be a whole number, got 1.5"),
+        (losses(window=True), TypeError, "window must be a number, got True"),
+        (losses(window=-9, length=8), ValueError, "window must be at least 1, got -9"),
         (losses(window=0), ValueError, "window must be at least 1, got 0"),
         (losses(window=2.5), ValueError, "window must be a whole number, got 2.5"),
         (
@@ -223,6 +238,11 @@ def run(**given):
             ValueError,
             "width must be at least 1, got 0",
         ),
+        (last(width=9, reach=8), ValueError, r"width must be at most reach \(8\), got 9"),
+        (last(reach=600), ValueError, "text must be longer than 600 bytes, got 600"),
+        (last(reach=0), ValueError, "reach must be at least 1, got 0"),
+        (last(n_targets=0), ValueError, "n_targets must be at least 1, got 0"),
+        (last(n_targets="4"), TypeError, "n_targets must be a number, got '4'"),
         (
             lambda: training.last_losses(make(), None, 4),
             TypeError,

@@ -42,6 +42,8 @@ class CausalSelfAttention(nn.Module):
         _tokens(x, self.out.in_features)
         scheme.check(positions)
         schemes.rows(x, "x", positions, "positions")
+        schemes.beside(positions, "positions", x, "x")
+        _like_weights(x, self.out.weight)
         q, k, v = self.q_k_v(x).unflatten(-1, (3, self.n_heads, -1)).permute(2, 0, 3, 1, 4)
         q, k = scheme.rotate(q, positions), scheme.rotate(k, positions)
         q = (q * scheme.scale(positions)).to(k.dtype)
@@ -72,11 +74,16 @@ def may_look(q_positions, k_positions, window=None):
 
 
 def score_terms(q, k, bias, mask):
-    """bias and mask as the one term that attention adds to its scores, once they fit q and k."""
+    """bias and mask as the one term that attention adds to its scores, once they fit q and k.
+
+    The term comes in q's dtype, the only one that every kernel takes: in bfloat16 each bias is off
+    by up to 1 part in 256, after it was computed in float32 from whole positions.
+    """
     scores = (*q.shape[:-1], k.shape[-2])
-    for name, term in (("bias", bias), ("mask", mask)):
-        if term is not None:
-            _fits(name, term, scores)
+    for name, term in (("mask", mask), ("bias", bias)):
+        if term is not None or name == "mask":
+            fits(name, term, scores)
+            schemes.beside(term, name, q, "q")
     if mask.dtype != torch.bool:
         raise TypeError(f"mask must be bool (True = may look), got {mask.dtype}")
     if bias is None:
@@ -84,13 +91,14 @@ def score_terms(q, k, bias, mask):
     return bias.to(q.dtype).masked_fill(~mask, -torch.inf)
 
 
-def _fits(name, term, scores):
+def fits(name, term, scores):
+    """Refuse a bias or mask that does not broadcast to scores (batch, heads, q_len, k_len)."""
     schemes.tensor(term, name)
     try:
-        fits = torch.broadcast_shapes(term.shape, scores) == torch.Size(scores)
+        as_scores = torch.broadcast_shapes(term.shape, scores) == torch.Size(scores)
     except RuntimeError:
-        fits = False
-    if not fits:
+        as_scores = False
+    if not as_scores:
         raise ValueError(f"{name} must broadcast to the scores {scores}, got {tuple(term.shape)}")
 
 
@@ -100,3 +108,9 @@ def _tokens(x, d_model):
         raise ValueError(
             f"x must be (batch, seq, d_model) with d_model {d_model}, got {schemes.shape(x)}"
         )
+
+
+def _like_weights(x, weight):
+    if x.dtype != weight.dtype and not torch.is_autocast_enabled(x.device.type):
+        raise TypeError(f"x must be {weight.dtype} like the weights, got {x.dtype}")
+    schemes.beside(x, "x", weight, "the layer")

@@ -46,6 +46,19 @@ class KVCache:
             return steps
         return self.positions.amax(-1, keepdim=True).to(steps) + 1 + steps
 
+    def with_new(self, positions):
+        """Positions of all keys once those of new tokens stand behind the cached ones.
+
+        positions: (seq,) or (batch, seq), batched as the cached ones.
+        Raises TypeError or ValueError that names positions.
+        """
+        scheme.whole(positions, "positions")
+        held = self.positions
+        if held is None:
+            return positions
+        _batched_alike(held, positions)
+        return torch.cat([held, positions], -1)
+
     def append(self, layer, k, v, positions):
         """Add new keys, already rotated, and their values; all that this layer holds comes back.
 
@@ -58,6 +71,7 @@ class KVCache:
         scheme.whole(positions, "positions")
         for name, tensor in (("k", k), ("v", v)):
             scheme.rows(tensor, name, positions, "positions")
+            scheme.beside(tensor, name, positions, "positions")
         if k.ndim != 4 or v.shape[:-1] != k.shape[:-1]:
             raise ValueError(
                 f"k and v must be (batch, heads, seq, head_dim) with the same batch, heads and "
@@ -132,8 +146,15 @@ def _continues(held, k, v, positions):
                 f"{name} must have the batch, heads and head_dim of the cached ones "
                 f"{tuple(old.shape)}, got {scheme.shape(new)}"
             )
-    if held[2].shape[:-1] != positions.shape[:-1]:
+        if old.dtype != new.dtype:
+            raise TypeError(f"{name} must be {old.dtype} like the cached ones, got {new.dtype}")
+        scheme.beside(new, name, old, "the cache")
+    _batched_alike(held[2], positions)
+
+
+def _batched_alike(held, positions):
+    if held.shape[:-1] != positions.shape[:-1]:
         raise ValueError(
-            f"positions must be batched as the cached ones {tuple(held[2].shape)}, "
+            f"positions must be batched as the cached ones {tuple(held.shape)}, "
             f"got {scheme.shape(positions)}"
         )

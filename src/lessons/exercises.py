@@ -25,7 +25,8 @@ def check(exercise, answer):
 def verdict(exercise, answer):
     """(right, sentence): whether the law holds for the answer, and if not, where it fails."""
     if not isinstance(exercise, str):
-        raise TypeError(f'exercise must be a string such as "1.2", got {exercise!r}')
+        got = validate.kind(exercise)
+        raise TypeError(f'exercise must be a string such as "1.2", got {got}')
     law = _law(exercise)
     if any(part is ... for part in (answer if isinstance(answer, (tuple, list)) else [answer])):
         return False, f"{exercise}: not answered yet."

@@ -130,9 +130,11 @@ def _opened(path, study):
     if not path.exists():
         return about | {"runs": []}
     state = json.loads(path.read_text())
-    if all(state.get(key) == about[key] for key in ("code_sha256", "corpus_sha256")):
+    # As JSON has them: a tuple comes back as a list.
+    same = json.loads(json.dumps(about))
+    if all(state.get(key) == same[key] for key in ("code_sha256", "corpus_sha256", "config")):
         return about | {"runs": state["runs"]}
-    print(f"{path.name} was made by other code or another corpus: starting anew")
+    print(f"{path.name} was made by other code, sizes or corpus: starting anew")
     return about | {"runs": []}
 
 

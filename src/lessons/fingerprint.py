@@ -1,31 +1,38 @@
-"""A hash of code as it works: neither comments, docstrings nor line breaks count (lesson 07)."""
+"""A hash of code as it works: neither comments, docstrings nor layout count (lesson 07)."""
 
+import ast
 import hashlib
 import inspect
-import io
-import tokenize
-
-LAYOUT = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+import textwrap
 
 
 def code_hash(*objects):
-    """SHA-256 over the source of functions, classes and modules, in the order given.
+    """SHA-256 over the syntax trees of functions, classes and modules, in the order given.
 
     A saved result carries the hash of the code that made it, so that one made by other code is
     noticed.  Raises TypeError for an object without Python source.
     """
-    text = "\0".join(_essence(inspect.getsource(each)) for each in objects)
-    return hashlib.sha256(text.encode()).hexdigest()
+    trees = [ast.parse(textwrap.dedent(inspect.getsource(each))) for each in objects]
+    return hashlib.sha256(repr([_essence(tree) for tree in trees]).encode()).hexdigest()
 
 
-def _essence(source):
-    """A source's tokens without layout, and without strings that stand alone as a statement."""
-    kept, start = [], True
-    for kind, text, *_ in tokenize.generate_tokens(io.StringIO(source).readline):
-        if kind in LAYOUT:
-            start = start or kind in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
-            continue
-        if not (start and kind == tokenize.STRING):
-            kept.append("".join(text.split()))
-        start = False
-    return "".join(kept)
+def _essence(node):
+    """A tree as nested lists, without docstrings and without fields that hold nothing.
+
+    Newer releases of Python add fields that are empty for older code; the hash must not see them.
+    """
+    if isinstance(node, list):
+        return [_essence(each) for each in node if not _is_text_alone(each)]
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = [(name, value) for name, value in ast.iter_fields(node) if value not in (None, [])]
+    return [type(node).__name__, *((name, _essence(value)) for name, value in fields)]
+
+
+def _is_text_alone(node):
+    """Whether a statement is a string and nothing else: a docstring, or a remark like one."""
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )

@@ -29,7 +29,7 @@ class _Added(PositionScheme):
         """Refused: what an added vector has written into a key cannot be moved."""
         raise ValueError(
             f"k was made with {type(self).__name__} vectors added to the embeddings, so it cannot "
-            f"be moved by an offset of {offset}: compute the keys again"
+            "be moved by an offset: compute the keys again"
         )
 
 
@@ -99,6 +99,7 @@ class Rotary(PositionScheme):
         """R_n x for every row, in x's dtype: x (..., seq, head_dim), head_dim even."""
         self.check(positions)
         self._refuse(x, "x", positions, "positions")
+        scheme.beside(positions, "positions", x, "x")
         return self._turn(x, F.embedding(positions, self.cos), F.embedding(positions, self.sin))
 
     def shift(self, k, offset):
@@ -274,6 +275,7 @@ def _add_rows(self, x, positions, table):
     """x (batch, seq, d_model) plus a row of the table for each token, in float32 or better."""
     self.check(positions)
     scheme.rows(x, "x", positions, "positions")
+    scheme.beside(positions, "positions", x, "x")
     if x.ndim != 3 or x.shape[-1] != table.shape[-1]:
         raise ValueError(
             f"x must be (batch, seq, d_model) with d_model {table.shape[-1]}, got {scheme.shape(x)}"
@@ -286,6 +288,7 @@ def _distance(self, q_positions, k_positions):
     """query − key, with an axis for the heads: (1, q_len, k_len) or (batch, 1, q_len, k_len)."""
     self.check(q_positions, "q_positions")
     self.check(k_positions, "k_positions")
+    scheme.beside(k_positions, "k_positions", q_positions, "q_positions")
     if q_positions.ndim == k_positions.ndim == 2 and len(q_positions) != len(k_positions):
         raise ValueError(
             f"k_positions must have the batch of q_positions ({len(q_positions)}), "

@@ -13,7 +13,7 @@ from torch import nn
 
 from lessons import scheme as schemes
 from lessons import validate
-from lessons.attention_layer import CausalSelfAttention, may_look
+from lessons.attention_layer import CausalSelfAttention, fits, may_look
 from lessons.cache import KVCache
 
 
@@ -55,12 +55,13 @@ class TinyTransformer(nn.Module):
         super().__init__()
         if not isinstance(config, ModelConfig):
             raise TypeError(f"config must be a ModelConfig, got {type(config).__name__}")
-        each = [scheme] * config.n_layers if isinstance(scheme, nn.Module) else list(scheme)
-        if len(each) != config.n_layers:
-            raise ValueError(f"scheme must be one, or {config.n_layers}, got {len(each)}")
+        many = isinstance(scheme, (list, tuple, nn.ModuleList))
+        each = list(scheme) if many else [scheme] * config.n_layers
         for one in each:
             if not isinstance(one, schemes.PositionScheme):
                 raise TypeError(f"scheme must be a PositionScheme, got {type(one).__name__}")
+        if len(each) != config.n_layers:
+            raise ValueError(f"scheme must be one, or {config.n_layers}, got {len(each)}")
         self.config = config
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
         self.schemes = nn.ModuleList(each)
@@ -79,17 +80,20 @@ class TinyTransformer(nn.Module):
         cache: from ``new_cache``, for this batch; keys and values of these tokens are added.
         Raises TypeError or ValueError that names the argument.
         """
-        self._refuse(tokens, mask, cache)
+        self._refuse(tokens, cache)
         if positions is None:
             positions = self._next_positions(tokens, cache)
         for scheme in self.schemes:
             scheme.check(positions)
+        schemes.beside(positions, "positions", tokens, "tokens")
+        k_positions = positions if cache is None else cache.with_new(positions)
+        self._refuse_mask(mask, tokens, k_positions)
         scale = self.config.embedding_scale
         x = self.embedding(tokens) * (self.config.d_model**0.5 if scale is None else scale)
         schemes.rows(x, "tokens", positions, "positions")
         for scheme in dict.fromkeys(self.schemes):
             x = scheme.embed(x, positions)
-        terms = self._score_terms(positions, mask, cache)
+        terms = self._score_terms(positions, k_positions, mask)
         for layer, (block, scheme) in enumerate(zip(self.blocks, self.schemes, strict=True)):
             bias, allowed = terms[layer]
             append = None if cache is None else functools.partial(cache.append, layer)
@@ -100,10 +104,8 @@ class TinyTransformer(nn.Module):
         """An empty ``KVCache`` for this model."""
         return KVCache(self.config.n_layers)
 
-    def _score_terms(self, positions, mask, cache):
+    def _score_terms(self, positions, k_positions, mask):
         """(bias, mask) a layer, each computed once however many layers share it."""
-        held = None if cache is None else cache.positions
-        k_positions = positions if held is None else torch.cat([held, positions], -1)
         windows = self.config.windows or [None] * self.config.n_layers
         biases = {s: s.bias(positions, k_positions) for s in dict.fromkeys(self.schemes)}
         masks = {w: may_look(positions, k_positions, w) for w in dict.fromkeys(windows)}
@@ -116,21 +118,29 @@ class TinyTransformer(nn.Module):
             return torch.arange(tokens.shape[1], device=tokens.device)
         return cache.next_positions(tokens.shape[1], tokens.device)
 
-    def _refuse(self, tokens, mask, cache):
+    def _refuse(self, tokens, cache):
         schemes.whole(tokens, "tokens")
         if tokens.ndim != 2 or 0 in tokens.shape:
             raise ValueError(f"tokens must be (batch, seq), got {schemes.shape(tokens)}")
+        schemes.beside(tokens, "tokens", self.embedding.weight, "the model")
         if not (tokens.is_meta or torch.compiler.is_compiling()):
             low, high = torch.stack(torch.aminmax(tokens)).tolist()
             if low < 0 or high >= self.config.vocab_size:
                 raise ValueError(
                     f"tokens must lie in 0 … {self.config.vocab_size - 1}, got {low} … {high}"
                 )
-        if mask is not None and not (isinstance(mask, torch.Tensor) and mask.dtype == torch.bool):
-            kind = getattr(mask, "dtype", type(mask).__name__)
-            raise TypeError(f"mask must be a bool tensor (True = may look), got {kind}")
         if cache is not None and not isinstance(cache, KVCache):
             raise TypeError(f"cache must be a KVCache, got {type(cache).__name__}")
+
+    def _refuse_mask(self, mask, tokens, k_positions):
+        if mask is None:
+            return
+        if not (isinstance(mask, torch.Tensor) and mask.dtype == torch.bool):
+            kind = getattr(mask, "dtype", type(mask).__name__)
+            raise TypeError(f"mask must be a bool tensor (True = may look), got {kind}")
+        scores = (len(tokens), self.config.n_heads, tokens.shape[1], k_positions.shape[-1])
+        fits("mask", mask, scores)
+        schemes.beside(mask, "mask", tokens, "tokens")
 
     def _start(self):
         """First values: a map keeps the scale of what goes in, the stream grows slowly.

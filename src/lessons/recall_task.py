@@ -32,6 +32,7 @@ def sequences(n, length, generator):
 
 def learn(model, *, steps, seed, length=64, batch=32, lr=1e-3, tick=None):
     """Train on sequences of one length; arguments and result as in ``training.fit``."""
+    batch = validate.count(batch, "batch")
     draw = lambda generator: sequences(batch, length, generator)  # noqa: E731
     return fit(model, draw, steps=steps, seed=seed, lr=lr, tick=tick)
 
@@ -41,9 +42,10 @@ def share_right(model, length, *, n=64, seed=0):
 
     By chance about 1 / 32, once the model knows that a value is asked for.
     """
-    tokens, targets = sequences(n, length, torch.Generator().manual_seed(seed))
+    generator = torch.Generator().manual_seed(validate.count(seed, "seed", minimum=0))
+    tokens, targets = sequences(n, length, generator)
     asked = targets != IGNORED
     with torch.no_grad():
-        parts = tokens.split(max(1, 8192 // length))
+        parts = tokens.split(max(1, 8192 // tokens.shape[1]))
         named = torch.cat([model(part).argmax(-1) for part in parts])
     return (named == targets)[asked].double().mean().item()

@@ -36,10 +36,9 @@ def scheme(name, arguments):
 
     Raises ValueError for a name that ``layers`` does not have, TypeError for wrong arguments.
     """
-    if name == "LogQueries":
+    if validate.choice(name, "name", NAMES) == "LogQueries":
         inner, length = arguments["inner"], arguments["original_max_len"]
         return layers.LogQueries(scheme(*inner), length)
-    validate.choice(name, "name", NAMES)
     return getattr(layers, name)(**arguments)
 
 
@@ -48,6 +47,12 @@ def build(config, schemes, seed):
 
     config: ModelConfig.  schemes: pairs (name, arguments), one for all layers or one a layer.
     """
+    if not isinstance(schemes, (list, tuple)):
+        got = validate.kind(schemes)
+        raise TypeError(f"schemes must be a list of pairs (name, arguments), got {got}")
+    for pair in schemes:
+        if not (isinstance(pair, (list, tuple)) and len(pair) == 2):
+            raise TypeError(f"schemes must hold pairs (name, arguments), got {type(pair).__name__}")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(validate.count(seed, "seed", minimum=0))
         made = [scheme(*pair) for pair in schemes]
@@ -76,7 +81,7 @@ def rotary(head_dim, theta=10_000.0, longest=None):
     return "Rotary", {"inv_freq": inv_freq.tolist(), "max_len": FARTHEST}
 
 
-NAMES = ("NoPosition", "Sinusoidal", "Learned", "Rotary", "Alibi", "T5Bias")
+NAMES = ("NoPosition", "Sinusoidal", "Learned", "Rotary", "Alibi", "T5Bias", "LogQueries")
 NONE = ("NoPosition", {})
 ROPE = rotary(D_MODEL // N_HEADS)
 TRUNCATED = rotary(D_MODEL // N_HEADS, longest=TRAIN_LEN)

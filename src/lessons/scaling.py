@@ -113,8 +113,9 @@ def yarn_bounds(inv_freq, original_max_len, *, beta_fast=32, beta_slow=1):
     inv_freq = validate.geometric(inv_freq)
     (original_max_len,) = _lengths(original_max_len=original_max_len)
     slow, fast = _rising(beta_slow=beta_slow, beta_fast=beta_fast)
-    turns = original_max_len * inv_freq[0] / (2 * np.pi * np.array([fast, slow]))
-    first, last = 2 * len(inv_freq) * np.log(turns) / (2 * np.log(theta(inv_freq)))
+    # A difference of logarithms, for no β makes it overflow.
+    log_turns = np.log(original_max_len * inv_freq[0] / (2 * np.pi)) - np.log([fast, slow])
+    first, last = len(inv_freq) * log_turns / np.log(theta(inv_freq))
     return float(first), float(last)
 
 

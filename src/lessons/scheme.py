@@ -95,9 +95,11 @@ class PositionScheme(nn.Module):
 
 
 def tensor(value, name):
-    """Refuse what is no torch tensor."""
+    """Refuse what is no dense torch tensor."""
     if not isinstance(value, torch.Tensor):
         raise TypeError(f"{name} must be a torch tensor, got {type(value).__name__}")
+    if value.layout != torch.strided:
+        raise TypeError(f"{name} must be a dense tensor, got {value.layout}")
 
 
 def whole(value, name):
@@ -107,9 +109,19 @@ def whole(value, name):
         raise TypeError(f"{name} must be int64 or int32, got {value.dtype}")
 
 
+def beside(value, name, x, x_name):
+    """Refuse a tensor that lies on another device than x."""
+    tensor(value, name)
+    if value.device != x.device:
+        raise ValueError(
+            f"{name} must be on the device of {x_name}, {x.device}, got {value.device}"
+        )
+
+
 def rows(x, name, positions, positions_name):
     """Refuse x that is not (..., seq, channels) of floats, and positions that are not its rows'."""
     tensor(x, name)
+    tensor(positions, positions_name)
     if not x.is_floating_point():
         raise TypeError(f"{name} must hold floating-point numbers, got {x.dtype}")
     if x.ndim < 2:

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -19,8 +20,12 @@ def fit(model, batch, *, steps, seed, lr=3e-3, tick=None):
     steps, seed: whole numbers.  lr: the highest learning rate.
     tick: called after every step, for a progress bar.
     Returns the last training loss, in nats per token.
+    Raises TypeError or ValueError that names the argument.
     """
     steps = validate.count(steps, "steps")
+    lr = validate.real(lr, "lr", minimum=0)
+    if lr > 1:
+        raise ValueError(f"lr must be at most 1, got {lr}")
     generator = torch.Generator().manual_seed(validate.count(seed, "seed", minimum=0))
     adam = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.95), weight_decay=0.1, fused=True)
     for step in range(steps):
@@ -41,9 +46,9 @@ def fit(model, batch, *, steps, seed, lr=3e-3, tick=None):
 
 def train(model, text, *, steps, seed, seq_len=64, batch=32, lr=3e-3, tick=None):
     """Train on windows of seq_len bytes drawn from text; arguments and result as in ``fit``."""
-    tokens = as_tokens(text)
     seq_len = validate.count(seq_len, "seq_len")
     batch = validate.count(batch, "batch")
+    tokens = _longer(text, seq_len)
     steps_along = torch.arange(seq_len + 1)
 
     def draw(generator):
@@ -58,7 +63,7 @@ def as_tokens(text):
     """Bytes as int64 tokens 0 … 255."""
     if not isinstance(text, bytes):
         raise TypeError(f"text must be bytes, got {type(text).__name__}")
-    return torch.frombuffer(bytearray(text), dtype=torch.uint8).long()
+    return torch.from_numpy(np.frombuffer(text, np.uint8).astype(np.int64))
 
 
 def loss_by_length(model, text, lengths, *, window=None, n_tokens=16_384):
@@ -67,6 +72,7 @@ def loss_by_length(model, text, lengths, *, window=None, n_tokens=16_384):
     text: bytes.  lengths: whole numbers.  window: tokens to look back on, at test only.
     n_tokens: bytes to predict, the same ones for every length.
     Returns {length: loss, or None where a scheme of the model is not defined so far out}.
+    Raises TypeError or ValueError that names the argument.
     """
     return {
         length: None if losses is None else losses.mean().item()
@@ -78,19 +84,22 @@ def loss_by_length(model, text, lengths, *, window=None, n_tokens=16_384):
 def position_losses(model, text, length, *, window=None, n_tokens=16_384, stride=None):
     """Loss at every position of every piece: float64 (pieces, length), or None if undefined.
 
+    text, length, window, n_tokens: as in ``loss_by_length``.
     stride: from one piece's start to the next; None puts them end to end.
+    Raises TypeError or ValueError that names the argument.
     """
     length = validate.count(length, "length")
+    n_tokens = validate.count(n_tokens, "n_tokens", minimum=length)
+    window = length if window is None else validate.count(window, "window")
+    stride = length if stride is None else validate.count(stride, "stride")
+    tokens = _longer(text, length)[: n_tokens + 1]
     if not defined(model, length):
         return None
-    tokens = as_tokens(text)[: n_tokens + 1]
-    if len(tokens) <= length:
-        raise ValueError(f"text must be longer than {length} bytes, got {len(tokens)}")
-    pieces = tokens.unfold(0, length + 1, stride or length)
+    pieces = tokens.unfold(0, length + 1, stride)
     mask = None
-    if window is not None and window < length:
+    if window < length:
         positions = torch.arange(length)
-        mask = may_look(positions, positions, validate.count(window, "window"))
+        mask = may_look(positions, positions, window)
     with torch.no_grad():
         return torch.cat([_losses(model, part, mask) for part in _parts(pieces)])
 
@@ -101,11 +110,16 @@ def last_losses(model, text, width, *, n_targets=256, reach=1024):
     This is a sliding window: no target has fewer than width tokens before it, so none is an early
     token (Press et al. [2108.12409], Appendix B).
     reach: the largest width that will be compared.  Returns float64 (n_targets,), or None.
+    Raises TypeError or ValueError that names the argument.
     """
+    reach = validate.count(reach, "reach")
     width = validate.count(width, "width")
+    if width > reach:
+        raise ValueError(f"width must be at most reach ({reach}), got {width}")
+    n_targets = validate.count(n_targets, "n_targets")
+    tokens = _longer(text, reach)
     if not defined(model, width):
         return None
-    tokens = as_tokens(text)
     targets = torch.linspace(reach, len(tokens) - 1, n_targets).long()
     pieces = tokens[targets[:, None] + torch.arange(-width, 1)]
     with torch.no_grad():
@@ -115,6 +129,14 @@ def last_losses(model, text, width, *, n_targets=256, reach=1024):
 def defined(model, length):
     """Whether every scheme of the model has a position length − 1."""
     return all(s.max_len is None or length <= s.max_len for s in model.schemes)
+
+
+def _longer(text, length):
+    """A text's tokens, which must be more than length: each of them has a next one to predict."""
+    tokens = as_tokens(text)
+    if len(tokens) <= length:
+        raise ValueError(f"text must be longer than {length} bytes, got {len(tokens)}")
+    return tokens
 
 
 def _parts(pieces):

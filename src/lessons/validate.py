@@ -50,7 +50,7 @@ def real(value, name, *, minimum=None):
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, got {_kind(value)}")
+        raise TypeError(f"{name} must be a number, got {kind(value)}")
     try:
         number = float(value)
     except OverflowError:
@@ -135,7 +135,7 @@ def padding_mask(value, name="mask"):
     array = _plain(value, name)
     # A float mask is mostly one to add, where 0 means the opposite: may look.
     if array.dtype.kind not in "biu":
-        raise TypeError(f"{name} must be bool or 0 and 1, got {_kind(value)} of {array.dtype}")
+        raise TypeError(f"{name} must be bool or 0 and 1, got {kind(value)} of {array.dtype}")
     if array.ndim not in (1, 2):
         raise ValueError(f"{name} must be (seq,) or (batch, seq), got shape {array.shape}")
     _refuse((array != 0) & (array != 1), array, f"{name} must hold 0 and 1 only")
@@ -145,14 +145,14 @@ def padding_mask(value, name="mask"):
 def function(value, name, *, optional=False):
     """Something that can be called; None passes where it is ``optional``."""
     if not (callable(value) or (optional and value is None)):
-        raise TypeError(f"{name} must be a function, got {_kind(value)}")
+        raise TypeError(f"{name} must be a function, got {kind(value)}")
     return value
 
 
 def has_shape(array, name, shape):
     """``array`` back if its shape is ``shape``."""
-    if array.shape != tuple(shape):
-        raise ValueError(f"{name} must have shape {tuple(shape)}, got {array.shape}")
+    if np.shape(array) != tuple(shape):
+        raise ValueError(f"{name} must have shape {tuple(shape)}, got {np.shape(array)}")
     return array
 
 
@@ -167,7 +167,7 @@ def vector(value, name):
 def choice(value, name, choices):
     """One of a few names."""
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be one of {', '.join(choices)}, got {_kind(value)}")
+        raise TypeError(f"{name} must be one of {', '.join(choices)}, got {kind(value)}")
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
     return value
@@ -205,8 +205,7 @@ def windows(value, n_layers, name="windows"):
     if value is None:
         return None
     if not isinstance(value, (list, tuple)):
-        kind = type(value).__name__
-        raise TypeError(f"{name} must be a list, one a layer, got {value!r} ({kind})")
+        raise TypeError(f"{name} must be a list, one a layer, got {kind(value)}")
     if len(value) != n_layers:
         raise ValueError(f"{name} must be one a layer ({n_layers}), got {len(value)}: {value!r}")
     return tuple(window if window is None else count(window, name) for window in value)
@@ -254,7 +253,7 @@ def _holds_torch(value):
 def _numeric(value, name):
     array = _plain(value, name)
     if array.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must hold real numbers, got {_kind(value)} of dtype {array.dtype}")
+        raise TypeError(f"{name} must hold real numbers, got {kind(value)} of dtype {array.dtype}")
     with np.errstate(over="ignore"):  # a long double may become inf, which the caller refuses
         return array.astype(np.float64)
 
@@ -264,6 +263,7 @@ def _refuse(bad, array, sentence):
         raise ValueError(f"{sentence}, got {repr(float(array[bad][0])).removesuffix('.0')}")
 
 
-def _kind(value):
+def kind(value):
+    """A wrong value in the words of an error: its type, with the value where that is short."""
     name = type(value).__name__
-    return f"{value!r} ({name})" if isinstance(value, (bool, str)) else name
+    return f"{value!r} ({name})" if isinstance(value, (bool, str, int, float)) else name
