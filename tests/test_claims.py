@@ -20,7 +20,7 @@ def test_the_lessons_have_their_lists():
 
 PROSE = """# 01 · A lesson
 
-Rows differ by 0.25, as in [one](https://arxiv.org/abs/1234.56789) (§3.4).
+Rows differ by 0.25, see [A](https://arxiv.org/abs/1234.56789) (§3.4).
 Nothing else is said here, of T5 or `x[1:]` or $q_0$.
 A mask can only hide.
 How many are there, 3 or 4?
@@ -34,7 +34,7 @@ $$a + b
 """
 LISTED = """## text
 
-- [run, arXiv:1234.56789 §3] Rows differ by 0.25, as in [one](https://arxiv.org/abs/1234.56789) (§3.4).
+- [run, arXiv:1234.56789 §3] Rows differ by 0.25, see [A](https://arxiv.org/abs/1234.56789) (§3.4).
 - [reasoning] A mask can only hide.
 - [definition] $$a + b = c$$
 """
