@@ -14,6 +14,7 @@ from lessons import (
     rope,
     scheme,
     sinusoidal,
+    tasks,
     validate,
 )
 
@@ -280,3 +281,13 @@ CALLED = {
 NO_EXERCISE = [(1.1, "1.1"), ("9.9", "'9.9'"), ([1], "[1]"), (None, "None"), (..., "Ellipsis")]
 for check in (exercises.verdict, exercises.check):
     TABLE[check] = {"exercise": ("1.1", NO_EXERCISE), "answer": (1, FREE)}
+NO_TASK = [(1.1, "1.1"), ("a9.9", "'a9.9'"), ("a1.6", "'a1.6'"), (["a"], "['a']"), (None, "None")]
+NO_NAME = [(True, "True"), (None, "NoneType"), (1, "int"), ("a5", "'a5'"), ("", "''")]
+TABLE |= {
+    tasks.assignment: {"name": ("a1", NO_NAME)},
+    tasks.example: {"task": ("a1.1", NO_TASK)},
+    tasks.cases: {"task": (tasks.assignment("a1").tasks[1], FREE), "seed": (0, FREE)},
+    tasks.judged: {"case": (tasks.Case("", 1, (), len), FREE), "answers": ([], FREE)},
+}
+for check in (tasks.verdict, tasks.check):
+    TABLE[check] = {"task": ("a1.1", NO_TASK), "function": (len, FUNCTION)}

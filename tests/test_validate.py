@@ -26,16 +26,22 @@ from lessons import (
     relative,
     rope,
     sinusoidal,
+    tasks,
     validate,
 )
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 NUMPY = (alibi, attention, criteria, exercises, frequencies, layers, relative, rope, sinusoidal)
+NUMPY += (tasks,)
 # These take answers, in other words than arguments; their refusals are at the end of this file.
 ANSWERS = {exercises.number, exercises.parts}
 # Modules whose refusals stand in their own tests: what the page shows, and what is measured.
 APART = {"plots", "show", "widgets", "pretrained", "variants"}
+# The grader takes files, messages and answers of anybody; its tests say what it makes of them.
+APART |= {"wire", "tasks_judges", "grade", "grade_cells", "grade_feedback", "grade_marks"}
+APART |= {"grade_notebooks", "grade_process", "grade_results", "grade_sandbox", "grade_stub"}
+APART |= {"grade_worker"}
 
 
 def called(function):
