@@ -17,8 +17,7 @@ from wrong_ideas import IDEAS
 from lessons import tasks
 
 CODED = {
-    name: [task for task in tasks.assignment(name).tasks if task.function]
-    for name in tasks.NAMES
+    name: [task for task in tasks.assignment(name).tasks if task.function] for name in tasks.NAMES
 }
 A2 = CODED["a2"]
 FULL = {task.id: task.points for task in A2}
@@ -93,7 +92,7 @@ def hostile(outside):
     """name -> (cells, Expected) of notebooks that break something, on purpose or not."""
     forge = (
         "for descriptor in range(3, 64):",
-        "    try: os.write(descriptor, b'{\"call\": 1, \"answer\": 0}\\n' * 3)",
+        '    try: os.write(descriptor, b\'{"call": 1, "answer": 0}\\n\' * 3)',
         "    except OSError: pass",
         "return arguments[0]",
     )
@@ -114,8 +113,15 @@ def hostile(outside):
         "kills itself": ("a2.2", ["os.kill(os.getpid(), 9)"], (late[0],)),
         "recursion": ("a2.5", ["return rotate_low(*arguments)"], ()),
         "forged": ("a2.1", forge, ()),
-        "forged talk": ("a2.1", ["for i in range(3, 64):", "    try: os.write(i, b'x' * 2**24)",
-                                 "    except OSError: pass"], ("wrote to", "sent more")),
+        "forged talk": (
+            "a2.1",
+            [
+                "for i in range(3, 64):",
+                "    try: os.write(i, b'x' * 2**24)",
+                "    except OSError: pass",
+            ],
+            ("wrote to", "sent more"),
+        ),
         "reads": ("a2.3", [f"return len(os.listdir({str(outside)!r}))"], ()),
         "network": ("a2.3", ["import socket", "socket.create_connection(('9.9.9.9', 53), 2)"], ()),
         "text": ("a2.6", ["return 'right'"], ()),
@@ -123,8 +129,9 @@ def hostile(outside):
     }
     found = {}
     for name, (task, lines, flags) in calls.items():
-        found[name] = with_answer(**{task.replace(".", "_"): body(task, *lines)}), Expected(
-            lost(task), flags
+        found[name] = (
+            with_answer(**{task.replace(".", "_"): body(task, *lines)}),
+            Expected(lost(task), flags),
         )
     writes = f"open({str(outside / 'written')!r}, 'w').write('x')"
     sleeps = "import subprocess, os\nsubprocess.Popen(['sleep', '31536'], start_new_session=True)\n"
@@ -132,24 +139,36 @@ def hostile(outside):
     blank = cells_of(answers={})
     right = cells_of()
     found |= {
-        "loop in a cell": ([*right[:5], cell("while True: pass"), *right[5:]],
-                           Expected(FULL, (late[1],))),
-        "leaves in a cell": ([*right[:5], cell("import os\nos._exit(0)"), *right[5:]],
-                             Expected(FULL, (late[2],))),
+        "loop in a cell": (
+            [*right[:5], cell("while True: pass"), *right[5:]],
+            Expected(FULL, (late[1],)),
+        ),
+        "leaves in a cell": (
+            [*right[:5], cell("import os\nos._exit(0)"), *right[5:]],
+            Expected(FULL, (late[2],)),
+        ),
         "patched": ([*blank, cell(patches)], Expected(BLANK, (), ("not written yet",))),
         "patched and right": ([cell(patches), *right], Expected(FULL)),
         "writes": ([*right, cell(writes)], Expected(FULL, (), ("OSError|FileNotFoundError",))),
         "background": ([*right, cell(daemon)], Expected(FULL)),
         "prints": ([*right, cell("print('x' * 40_000_000)")], Expected(FULL)),
-        "noise": ([cell(quiet), *right, cell("warnings.warn('!'); sys.stderr.write('!')\n1 / 0")],
-                  Expected(FULL, (), ("ZeroDivisionError",))),
-        "plots": ([cell("import matplotlib.pyplot as plt\n_ = plt.plot([1, 2])\nplt.show()"),
-                   *right], Expected(FULL)),
-        "helper": (with_answer(a2_1="def rotation_matrix(m, d, theta):\n"
-                                    "    from lessons import frequencies, rope\n"
-                                    "    w = frequencies.inverse_frequencies(d, theta)\n"
-                                    "    return rope.matrix(m, w, pairing='interleaved')\n"),
-                   Expected(lost("a2.1"), ("imported lessons.rope",), ("ImportError",))),
+        "noise": (
+            [cell(quiet), *right, cell("warnings.warn('!'); sys.stderr.write('!')\n1 / 0")],
+            Expected(FULL, (), ("ZeroDivisionError",)),
+        ),
+        "plots": (
+            [cell("import matplotlib.pyplot as plt\n_ = plt.plot([1, 2])\nplt.show()"), *right],
+            Expected(FULL),
+        ),
+        "helper": (
+            with_answer(
+                a2_1="def rotation_matrix(m, d, theta):\n"
+                "    from lessons import frequencies, rope\n"
+                "    w = frequencies.inverse_frequencies(d, theta)\n"
+                "    return rope.matrix(m, w, pairing='interleaved')\n"
+            ),
+            Expected(lost("a2.1"), ("imported lessons.rope",), ("ImportError",)),
+        ),
     }
     return found
 
@@ -159,8 +178,10 @@ def weather():
     right, blank = cells_of(), cells_of(answers={})
     plain = [{**each, "metadata": {}} for each in right]
     bare = [{"source": each["source"], "outputs": []} for each in right if "outputs" in each]
-    colab = [{**each, "metadata": {"id": f"x{i}", "colab": {"base_uri": "https://"}}}
-             for i, each in enumerate(right)]
+    colab = [
+        {**each, "metadata": {"id": f"x{i}", "colab": {"base_uri": "https://"}}}
+        for i, each in enumerate(right)
+    ]
     halves = []
     for each in right:
         lines = each["source"]
@@ -192,16 +213,20 @@ def weather():
         "stubs pasted behind": ([*right, *blank], Expected(FULL)),
         "reordered": ([*functions[::-1], *others[::-1]], Expected(FULL)),
         "checks deleted": ([*functions, right[2]], Expected(FULL)),
-        "answer deleted": ([each for each in right if each is not functions[1]],
-                           Expected(lost("a2.2"), (), ("no function rotate",))),
+        "answer deleted": (
+            [each for each in right if each is not functions[1]],
+            Expected(lost("a2.2"), (), ("no function rotate",)),
+        ),
         "no metadata": (plain, Expected(FULL)),
         "no types": (bare, Expected(FULL)),
         "colab": (colab, Expected(FULL)),
         "hints": (cells_of(answers=hints), Expected(FULL)),
         "float32": (cells_of(answers=RIGHT | single), Expected(FULL)),
         "torch": ([cell("import torch"), *cells_of(answers=RIGHT | torch)], Expected(FULL)),
-        "half a sentence": ([*right, cell("and here I got stuck (")],
-                            Expected(FULL, (), ("SyntaxError",))),
+        "half a sentence": (
+            [*right, cell("and here I got stuck (")],
+            Expected(FULL, (), ("SyntaxError",)),
+        ),
     }
 
 
