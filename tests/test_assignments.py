@@ -1,10 +1,6 @@
-"""The assignments: one source each, student notebooks cut from it, and nbgrader's view of both."""
+"""The assignments: one source each, and the student notebooks that are cut from it."""
 
-import os
 import re
-import shutil
-import subprocess
-import sys
 
 import jupytext
 import make_assignments
@@ -209,57 +205,3 @@ def test_solution_runs_and_every_check_is_right(name, tmp_path):
     checks = [line for line in said.splitlines() if re.match(r"a\d\.\d:", line)]
     assert checks == [f"{task}: {tasks.RIGHT}" for task in coded(name)]
     assert [printed for printed in BY_HAND[name] if printed not in said] == []
-
-
-@pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    """An nbgrader course with the four sources, as an instructor sets it up."""
-    folder = tmp_path_factory.mktemp("course")
-    shutil.copy(make_assignments.SOURCES / "nbgrader_config.py", folder)
-    for name, path in PATHS.items():
-        target = folder / "source" / name / f"{path.stem}.ipynb"
-        target.parent.mkdir(parents=True)
-        jupytext.write(jupytext.read(path), target)
-    return folder
-
-
-def nbgrader(course, *arguments):
-    home = {"HOME": str(course), "JUPYTER_CONFIG_DIR": str(course), "IPYTHONDIR": str(course)}
-    done = subprocess.run(
-        [sys.executable, "-m", "nbgrader", *arguments],
-        cwd=course,
-        env=os.environ | home,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
-
-
-@pytest.mark.xdist_group("nbgrader")
-@every
-def test_release_version_of_nbgrader_is_the_student_notebook(name, course):
-    """But for the links to the lessons, the Colab line and the first cell."""
-    nbgrader(course, "generate_assignment", name)
-    release = nbformat.read(course / "release" / name / f"{PATHS[name].stem}.ipynb", 4)
-    cells = [(cell.cell_type, cell.source) for cell in release.cells]
-    assert cells == make_assignments.without_solutions(make_assignments.read(PATHS[name]))
-    graded = {each: found["points"] for each, found in graded_cells(release).items()}
-    assert sum(graded.values()) == sum(task.points for task in tasks.assignment(name).tasks)
-
-
-@pytest.mark.xdist_group("nbgrader")
-def test_nbgrader_validates_the_sources(course):
-    sources = sorted(str(path) for path in course.glob("source/*/*.ipynb"))
-    said = nbgrader(course, "validate", *sources)
-    assert said.count("Success! Your notebook passes all the tests.") == len(tasks.NAMES), said
-
-
-@pytest.mark.xdist_group("nbgrader")
-def test_nbgrader_rejects_a_source_whose_solution_is_wrong(course):
-    path = course / "wrong.ipynb"
-    notebook = jupytext.read(PATHS["a1"])
-    for cell in notebook.cells:
-        cell.source = cell.source.replace("return worst", "return -worst")
-    jupytext.write(notebook, path)
-    assert "failed" in nbgrader(course, "validate", str(path)).lower()

@@ -23,7 +23,6 @@ SLURM = [code for language, code in BLOCKS if language == "slurm"]
 RUN = [code for language, code in BLOCKS if language != "text"]
 NEEDED = ("Makefile", "_config.yml", "pyproject.toml", "requirements.txt", "book", "notebooks")
 MOODLE = "Zoë Müller_12345_assignsubmission_file_a1_order.ipynb"
-pytestmark = pytest.mark.xdist_group("instructors")
 
 
 def notebook(answered, words="My scheme is 1/(n+1).", wrong=""):

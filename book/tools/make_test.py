@@ -65,12 +65,13 @@ def main():
         )
     # These open the built book or build small ones, and take their time; the rest comes first.
     slow = [*sorted((ROOT / "tests").glob("test_page*.py")), ROOT / "tests" / "test_build.py"]
-    graded = [ROOT / "tests" / f"test_{name}.py" for name in ("assignments", "instructors_page")]
+    graded = [*sorted((ROOT / "tests").glob("test_assignments*.py"))]
+    graded.append(ROOT / "tests" / "test_instructors_page.py")
     ignore = [f"--ignore={path}" for path in [*slow, *graded]]
     both = ["-n", "2", "--dist", "loadgroup"]
     # Before the pages: a fault in src/lessons is named here in a minute.
     total = tests(stages, "unit tests", ["tests", *both, *ignore])
-    total += tests(stages, "assignments", [*graded, *both])
+    total += tests(stages, "assignments", [*graded, "-n", "2", "--dist", "loadfile"])
     make_book.site(stages)
     nbval = ["--nbval", "notebooks", "--dist", "loadfile", "--nbval-cell-timeout", "300"]
     nbval += ["--ignore=notebooks/assignments"]  # saved without outputs; their own tests run them
