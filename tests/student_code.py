@@ -81,21 +81,13 @@ def convert(w_q, w_k, w_v, n_heads):
 """,
     "a2.4": """\
 def rotate_step(x, lengths, inv_freq):
-    position = np.asarray(lengths)[:, None, None, None]
-    cos, sin = np.cos(position * inv_freq), np.sin(position * inv_freq)
-    first, second = np.split(x, 2, axis=-1)
-    return np.concatenate([first * cos - second * sin, first * sin + second * cos], axis=-1)
-""",
-    "a2.5": """\
-def rotate_low(x, positions, inv_freq):
-    positions = np.asarray(positions)
-    angle = positions[:, None] * np.asarray(inv_freq)
-    first, second = np.split(np.asarray(x, np.float32), 2, axis=-1)
+    angle = np.asarray(lengths)[:, None, None, None] * np.asarray(inv_freq)
     cos, sin = np.cos(angle), np.sin(angle)
+    first, second = np.split(x, 2, axis=-1)
     out = np.concatenate([first * cos - second * sin, first * sin + second * cos], axis=-1)
     return out.astype(x.dtype)
 """,
-    "a2.6": """\
+    "a2.5": """\
 def key_for_peak(q, distance, inv_freq):
     cos, sin = np.cos(distance * inv_freq), np.sin(distance * inv_freq)
     first, second = np.split(q, 2)

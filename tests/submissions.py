@@ -111,7 +111,7 @@ def hostile(outside):
         "huge array": ("a2.1", ["import numpy as np", "return np.ones(20 * 2**27)"], ()),
         "leaves": ("a2.2", ["os._exit(0)"], (late[2],)),
         "kills itself": ("a2.2", ["os.kill(os.getpid(), 9)"], (late[0],)),
-        "recursion": ("a2.5", ["return rotate_low(*arguments)"], ()),
+        "recursion": ("a2.5", ["return key_for_peak(*arguments)"], ()),
         "forged": ("a2.1", forge, ()),
         "forged talk": (
             "a2.1",
@@ -124,8 +124,8 @@ def hostile(outside):
         ),
         "reads": ("a2.3", [f"return len(os.listdir({str(outside)!r}))"], ()),
         "network": ("a2.3", ["import socket", "socket.create_connection(('9.9.9.9', 53), 2)"], ()),
-        "text": ("a2.6", ["return 'right'"], ()),
-        "too much": ("a2.6", ["import numpy as np", "return np.ones(10**6)"], ()),
+        "text": ("a2.5", ["return 'right'"], ()),
+        "too much": ("a2.5", ["import numpy as np", "return np.ones(10**6)"], ()),
     }
     found = {}
     for name, (task, lines, flags) in calls.items():
@@ -194,13 +194,13 @@ def weather():
         for key, code in RIGHT.items()
     }
     helper = "from typing import Any\n\n\ndef two(a: Any) -> tuple:\n    return np.split(a, 2)\n"
-    hints["a2.6"] = helper + RIGHT["a2.6"].replace("np.split(q, 2)", "two(q)")
+    hints["a2.5"] = helper + RIGHT["a2.5"].replace("np.split(q, 2)", "two(q)")
     single = {}
     for task in A2:
         name = task.id.replace(".", "_")
         again = f"_{name} = {task.function}\n\n\ndef {task.function}(*arguments):\n"
         single[task.id] = f"{RIGHT[task.id]}\n\n{again}    return np.float32(_{name}(*arguments))\n"
-    del single["a2.5"], single["a2.3"]
+    del single["a2.4"], single["a2.3"]
     torch = {k: code.replace("np.float32(_", "torch.as_tensor(_") for k, code in single.items()}
     functions = [each for each in right if each["source"][:1] and "def " in each["source"][0]]
     others = [each for each in right if each not in functions]

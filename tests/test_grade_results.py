@@ -1,6 +1,7 @@
 """The folder of results: resumed, never overwritten, and never more than one student in memory."""
 
 import json
+import multiprocessing
 import shutil
 import tracemalloc
 
@@ -90,6 +91,35 @@ def test_memory_does_not_grow_with_the_number_of_submissions(tmp_path, monkeypat
     peak(2)  # what is loaded once
     small, large = peak(10), peak(80)
     assert len(marks) == 2 + 10 + 80 and large < small + 70 * 3000, (small, large)
+
+
+def finish_together(out, student, ready):
+    """One of several runs, as a process: its record is there, and all write the tables at once."""
+    results = Results(out, tasks.assignment("a1"))
+    results.keep(record(student))
+    ready.wait()
+    results.finish()
+
+
+def test_runs_that_end_together_leave_one_table_to_fill(tmp_path):
+    """Each student once, one line of names, and the next run reads it."""
+    context = multiprocessing.get_context("fork")
+    for attempt in range(5):
+        out, ready = tmp_path / str(attempt), context.Barrier(6)
+        runs = [
+            context.Process(target=finish_together, args=(out, f"s{number}", ready))
+            for number in range(6)
+        ]
+        for run in runs:
+            run.start()
+        for run in runs:
+            run.join()
+        assert [run.exitcode for run in runs] == [0] * 6
+        lines = (out / "written.csv").read_text("utf8").splitlines()
+        assert lines[0] == "student,task,points,comment"
+        assert sorted(lines[1:]) == [f"s{number},a1.6,," for number in range(6)]
+        assert Results(out, tasks.assignment("a1")).finish() == 6
+        assert not list(out.rglob(".*"))  # nothing half written
 
 
 def record(student, **more):

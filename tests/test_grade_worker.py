@@ -5,6 +5,7 @@ import time
 
 import pytest
 from student_code import RIGHT
+from test_imports import imports
 
 from lessons import grade_marks, grade_process, tasks
 
@@ -33,6 +34,26 @@ def test_what_lies_inside_holds_no_answer():
     assert set(names) == expected and not bench.folder.exists()
 
 
+@pytest.mark.parametrize("name", tasks.NAMES)
+def test_allowed_modules_import_nothing_but_what_is_copied_with_them(name):
+    allowed = {grade_process.NEEDED, *tasks.assignment(name).allowed}
+    for module in sorted(allowed):
+        own, _ = imports(grade_process.PACKAGE / f"{module}.py")
+        assert own <= allowed, f"{module} imports {own - allowed}"
+
+
+@pytest.mark.parametrize("name", tasks.NAMES)
+def test_allowed_modules_work_inside(name):
+    """They are imported as they lie in the sandbox, with nothing of the package beside them."""
+    found = tasks.assignment(name)
+    bench = grade_process.Bench(None, found.allowed, grade_marks.examples(found))
+    code = "".join(f"import lessons.{module}\n" for module in found.allowed)
+    with bench.start([code], (), time.monotonic() + 60) as process:
+        process.run_cells()
+        assert process.failed == [] and not process.flags
+    bench.close()
+
+
 @pytest.mark.parametrize(
     "spoiled",
     [
@@ -53,7 +74,7 @@ def test_what_a_notebook_spoils_for_itself_costs_it_nothing(spoiled):
     planned = grade_marks.plan(A2, 5)[:1]
     marks = grade_marks.mark(bench, code, planned)
     bench.close()
-    assert marks.total == 6 and marks.notes == []
+    assert marks.total == 4 and marks.notes == []
 
 
 def test_randomness_is_the_same_in_every_run():

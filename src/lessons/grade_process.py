@@ -24,6 +24,8 @@ MESSAGES = 5000  # in one call: the questions to black boxes
 READING, TORCH = -1, 0  # where the worker is before it runs the first statement
 # Modules that need more than the sandbox has, and hold nothing that a task asks for.
 ASIDE = ("exercises", "plots", "show", "widgets")
+# What allowed modules import themselves.
+NEEDED = "validate"
 # The package's files that run in the sandbox, and their names there.
 FILES = {
     "grade_worker": "worker.py",
@@ -76,8 +78,7 @@ class Bench:
         self.running, self.stopped = set(), False
         lessons = self.folder / "lessons"
         lessons.mkdir()
-        # Allowed modules need validate themselves.
-        allowed = {n: f"lessons/{n}.py" for n in ("__init__", "validate", *self.allowed)}
+        allowed = {n: f"lessons/{n}.py" for n in ("__init__", NEEDED, *self.allowed)}
         for name, copy in {**FILES, **allowed}.items():
             shutil.copy(PACKAGE / f"{name}.py", self.folder / copy)
         for path in (self.folder, lessons):
@@ -127,7 +128,7 @@ class Process:
         self._send(
             cells=cells,
             skip=sorted(skip),
-            allowed=["validate", "tasks", *bench.allowed],
+            allowed=[NEEDED, "tasks", *bench.allowed],
             aside=ASIDE,
             examples=bench.examples.arguments,
             cell_seconds=self.limits.cell,

@@ -6,11 +6,14 @@ table; written.csv the points that an instructor gives by hand, which no run ove
 
 import contextlib
 import csv
+import fcntl
 import hashlib
+import io
 import json
 import os
 import re
 import secrets
+import socket
 from pathlib import Path
 
 from lessons import grade_feedback, grade_notebooks
@@ -96,7 +99,7 @@ class Results:
                         f"written.csv, line {number}: {points!r} is no number of points for "
                         f"{task!r}; it takes {', '.join(f'{i} up to {m}' for i, m in most.items())}"
                     )
-                # Runs that were started together may both have added a line to fill.
+                # Without locks, runs at the same time may both have added a line to fill.
                 if value is not None or (row["student"], task) not in found:
                     found[row["student"], task] = value, row.get("comment") or ""
         return found
@@ -105,15 +108,18 @@ class Results:
         """written.csv gets an empty line for each student it lacks; what stands in it stays."""
         questions = [task.id for task in self.assignment.tasks if not task.function]
         path = self.folder / "written.csv"
-        new = not path.exists()
         if questions:
+            self._link_new(path, ",".join(WRITTEN) + "\n")
             with path.open("a", encoding="utf8", newline="") as file:
-                table = csv.writer(file)
-                table.writerows([WRITTEN] if new else [])
+                _lock(file)  # another run's lines are there, or come behind these
+                self.hand = self._written()
+                lines = io.StringIO()
+                table = csv.writer(lines, lineterminator="\n")
                 for record in self._all_records():
                     student = _cell(record["student"])
                     missing = [i for i in questions if (student, i) not in self.hand]
                     table.writerows([student, i, "", ""] for i in missing)
+                file.write(lines.getvalue())
 
     def _page(self, record):
         questions = []
@@ -127,19 +133,9 @@ class Results:
 
     def _seed(self):
         path = self.folder / "run.json"
-        if not path.exists():
-            run = {"assignment": self.assignment.name, "seed": secrets.randbits(63)}
-            # Two runs that begin together agree on the one that is written first.
-            new = self.folder / f".run-{os.getpid()}"
-            new.write_text(json.dumps(run), "utf8")
-            try:
-                os.link(new, path)
-            except FileExistsError:
-                pass
-            except OSError:  # a file system without links
-                os.replace(new, path)
-            finally:
-                new.unlink(missing_ok=True)
+        # Two runs that begin together agree on the one that is written first.
+        new = {"assignment": self.assignment.name, "seed": secrets.randbits(63)}
+        self._link_new(path, json.dumps(new))
         run = json.loads(path.read_text("utf8"))
         if run["assignment"] != self.assignment.name:
             raise ValueError(
@@ -147,6 +143,21 @@ class Results:
                 f"{self.assignment.name} is to be graded: give another folder with -o"
             )
         return run["seed"]
+
+    def _link_new(self, path, text):
+        """Write a file unless it is there: of several runs at once, one does."""
+        if path.exists():
+            return
+        new = self.folder / f".{path.name}-{socket.gethostname()}-{os.getpid()}"
+        new.write_text(text, "utf8")
+        try:
+            os.link(new, path)
+        except FileExistsError:
+            pass
+        except OSError:  # a file system without links
+            os.replace(new, path)
+        finally:
+            new.unlink(missing_ok=True)
 
     def _all_records(self):
         found = (self._record(path) for path in sorted(self.records.glob("*.json")))
@@ -175,10 +186,17 @@ def _cell(text):
 @contextlib.contextmanager
 def _replacing(path):
     """A file that is there as a whole or not at all: a run may be interrupted at any time."""
-    new = path.with_name(f".{path.name}-{os.getpid()}")
+    # Runs on several machines may share the folder.
+    new = path.with_name(f".{path.name}-{socket.gethostname()}-{os.getpid()}")
     with new.open("w", encoding="utf8", newline="") as file:
         yield file
     os.replace(new, path)
+
+
+def _lock(file):
+    """Wait until no other run writes this file; given back when it is closed."""
+    with contextlib.suppress(OSError):  # a shared disk without locks: lines may come twice
+        fcntl.flock(file, fcntl.LOCK_EX)
 
 
 def _write(path, text):

@@ -240,7 +240,7 @@ ASSIGNMENT = Assignment(
         Task("a1.2", "The table", 7, "position_table", "02", 20, _position_table),
         Task("a1.3", "A step as a matrix", 6, "shift_matrix", "02", 25, _shift_matrix),
         Task("a1.4", "Similarity", 5, "similarity", "02", 20, _similarity),
-        Task("a1.5", "Which box adds?", 4, "adds_positions", "02", 25, _adds_positions),
+        Task("a1.5", "Which box adds?", 4, "adds_positions", "01", 25, _adds_positions),
         Task("a1.6", "Unique, bounded, useless", 4, None, "01", 15),
     ),
 )
