@@ -89,8 +89,8 @@ def test_memory_does_not_grow_with_the_number_of_submissions(tmp_path, monkeypat
         return reached
 
     peak(2)  # what is loaded once
-    small, large = peak(10), peak(80)
-    assert len(marks) == 2 + 10 + 80 and large < small + 70 * 3000, (small, large)
+    small, large = peak(5), peak(40)
+    assert len(marks) == 2 + 5 + 40 and large < small + 35 * 3000, (small, large)
 
 
 def finish_together(out, student, ready):

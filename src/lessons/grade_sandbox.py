@@ -55,7 +55,8 @@ def require():
     if probe.returncode:
         raise NoSandbox(
             f"bubblewrap is installed, and does not work here: {probe.stderr.strip()}. "
-            "On Ubuntu 24.04 it needs an AppArmor profile that allows user namespaces. "
+            "Ubuntu 23.10 and later want an AppArmor profile that allows user namespaces; the "
+            "book's page for instructors has it, under “What the sandbox does”. "
             "With --unsandboxed student code runs with all your rights, and every row says so."
         )
     return bwrap
