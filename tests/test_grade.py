@@ -210,6 +210,21 @@ def test_a_sandbox_that_breaks_is_nobodys_grade(bubblewrap, tmp_path, monkeypatc
     assert Graded(tmp_path / "out").rows == {}
 
 
+def test_a_fault_of_the_grader_costs_nobody_else_a_grade(tmp_path, monkeypatch, capsys):
+    def faulty(bench, cells, planned):
+        if "fault" in cells[0]:
+            raise KeyError("a case that was not thought of")
+        return grade_marks.no_marks(planned, "seen")
+
+    monkeypatch.setattr(grade_marks, "mark", faulty)
+    folder = few(tmp_path, 3)
+    text = json.dumps(submissions.notebook(submissions.cell("fault")))
+    (folder / "s1_a1.ipynb").write_text(text, "utf8")
+    assert grade.run("a1", [folder], tmp_path / "out", jobs=2, sandboxed=False) == 1
+    assert "not graded: s1: a fault of the grader, KeyError" in capsys.readouterr().err
+    assert set(Graded(tmp_path / "out").rows) == {"s0", "s2"}
+
+
 def test_a_stopped_run_leaves_no_process(bubblewrap, tmp_path):
     cells = [submissions.cell("import time\ntime.sleep(1000)")]
     folder = few(tmp_path, 2, cells=cells)

@@ -114,7 +114,21 @@ def test_a_reply_may_be_forged_and_says_nothing_of_its_own(reply, sentence):
     assert grade_marks._reason(["a\nb"], A1.tasks[2], reply) == sentence
 
 
-@pytest.mark.parametrize("failed", [None, 3, [3], [[]], [["a", "b", "c"]], [[0, 1, "Secret"]]])
+@pytest.mark.parametrize(
+    "failed",
+    [
+        None,
+        3,
+        [3],
+        [[]],
+        [["a", "b", "c"]],
+        [[0, 1, "Secret"]],
+        [["a", 0, "KeyError"]],
+        [[0, 1, []]],
+        [[None, None, None]],
+        [[1.5, 1, "KeyError"]],
+    ],
+)
 def test_a_forged_list_of_failed_cells_is_no_list(failed):
     assert grade_marks._notes(["a"], failed) == []
 

@@ -80,6 +80,8 @@ def test_the_grader_sends_words_dicts_and_boxes():
         {"box": 0},
         {"list": 3},
         {"list": ["a"]},
+        10**400,
+        {"list": [-(2**63)]},
         {"array": [1], "shape": [2], "kind": "float64"},
         {"array": [1], "shape": [-1], "kind": "float64"},
         {"array": [1], "shape": [True], "kind": "float64"},

@@ -100,14 +100,16 @@ def _collect(running, progress, broken):
 
 def _grade(student, files, results, planned, bench):
     """Grade one student, unless that was done already; returns (student, why not or None)."""
-    digest = results.digest(files)
-    if results.kept(student, digest):
-        return student, None
     start = time.monotonic()
     try:
+        digest = results.digest(files)
+        if results.kept(student, digest):
+            return student, None
         marked = [(file, _marks(file, planned, bench)) for file in files]
     except grade_process.Broken as error:
         return student, error
+    except Exception as error:  # of the grader itself: it must not cost the others their grades
+        return student, f"a fault of the grader, {type(error).__name__}: {error}"
     file, marks = max(marked, key=lambda pair: pair[1].total)
     flags = list(marks.flags)
     if len(files) > 1:

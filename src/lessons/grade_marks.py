@@ -191,9 +191,9 @@ def _line(cells, cell, line):
 def _notes(cells, failed):
     found = []
     for entry in failed[:20] if isinstance(failed, list) else ():
-        if isinstance(entry, list) and len(entry) == 3 and entry[2] in BUILT_IN:
-            cell, line, kind = entry
-            place = _line(cells, cell, line) or f" in code cell {int(cell) + 1}"
+        cell, line, kind = entry if isinstance(entry, list) and len(entry) == 3 else [None] * 3
+        if type(cell) is int and isinstance(kind, str) and kind in BUILT_IN:
+            place = _line(cells, cell, line) or f" in code cell {cell + 1}"
             found.append(f"{kind}{place}")
     return found
 

@@ -140,7 +140,7 @@ def judged(case, answers):
     """
     try:
         return case.judge(answers)
-    except (ValueError, TypeError, IndexError):  # an answer that no judge has thought of
+    except (ValueError, TypeError, LookupError, ArithmeticError):  # what no judge has thought of
         return Finding("what came back could not be used")
 
 

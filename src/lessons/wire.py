@@ -59,6 +59,8 @@ def decode(message, box=None):
     box: makes a function of the number that stands for it.
     Raises ValueError if the message is none.
     """
+    if isinstance(message, int) and abs(message) >= 2**63:
+        raise ValueError("too large a number")
     if message is None or isinstance(message, (bool, int, float)):
         return message
     if not isinstance(message, dict):
