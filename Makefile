@@ -1,13 +1,14 @@
 # Two commands do everything: `make book`, `make test`. The work is in book/tools.
 PYTHON ?= python3
 
-.PHONY: book serve notebooks test clean help
+.PHONY: book serve notebooks assignments test clean help
 
 help:
 	@echo 'make book        build everything: environment, notebooks, pages'
 	@echo 'make serve       open the built book in a browser'
 	@echo 'make test        build the book, then run every test'
 	@echo 'make notebooks   re-execute the saved notebooks; ONLY=01_order for one'
+	@echo 'make assignments cut the student notebooks out of notebooks/solutions'
 	@echo 'make clean       remove what was built (.venv stays)'
 
 book:
@@ -18,6 +19,9 @@ serve:
 
 notebooks:
 	@$(PYTHON) book/tools/make_notebooks.py $(ONLY)
+
+assignments:
+	@$(PYTHON) book/tools/make_assignments.py
 
 test:
 	@$(PYTHON) book/tools/make_test.py

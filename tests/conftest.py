@@ -26,7 +26,7 @@ FLAGS = [
 
 def lesson_pages():
     """The built pages that the table of contents names, as addresses below the site."""
-    written = [*(SITE / "book").glob("*.html"), *(SITE / "notebooks").glob("*.html")]
+    written = [*(SITE / "book").glob("*.html"), *(SITE / "notebooks").rglob("*.html")]
     return sorted(path.relative_to(SITE).as_posix() for path in written)
 
 
@@ -66,6 +66,19 @@ def chromium():
         instance = driver.chromium.launch(executable_path=path, args=FLAGS)
         yield instance
         instance.close()
+
+
+@pytest.fixture(scope="session")
+def bubblewrap():
+    """The path of bubblewrap, where the walls of the grader's sandbox can be built."""
+    from lessons import grade_sandbox
+
+    try:
+        return grade_sandbox.require()
+    except grade_sandbox.NoSandbox as error:
+        if os.environ.get("REQUIRE_SANDBOX") == "1":
+            pytest.fail(f"REQUIRE_SANDBOX=1: {error}")
+        pytest.skip(f"NO SANDBOX: this test did not run. {error}")
 
 
 class Watched:

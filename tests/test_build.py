@@ -87,15 +87,17 @@ def test_warning_of_a_cell_fails_the_build(book):
 
 
 def test_site_of_a_fork_links_to_the_fork(book):
-    from repository import configured
+    from repository import configured, pages_url
 
+    own = pages_url(configured())
     link = f"[Open in Colab](https://colab.research.google.com/github/{configured()}/blob/main/x)"
-    book.notebook("1", text=link)
+    book.notebook("1", text=f"{link} [The lessons]({own})")
     assert book.build(GITHUB_REPOSITORY="someone/their-fork").returncode == 0
     page = book.page()
     assert "github.com/someone/their-fork" in page
     assert "colab.research.google.com/github/someone/their-fork/blob/main/x" in page
-    assert configured() not in page
+    assert 'href="https://someone.github.io/their-fork"' in page
+    assert configured() not in page and own not in page
 
 
 def test_page_without_vendored_maths_uses_the_default_host(book):

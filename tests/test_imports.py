@@ -31,6 +31,15 @@ ARROWS = {
     "attention": {"validate"},
     "criteria": {"validate", "attention"},
     "exercises": {"validate", "attention", "frequencies", "sinusoidal"},
+    "wire": set(),
+    "tasks": {"validate", "wire"},
+    "tasks_judges": {"tasks"},
+    "tasks_a1": {"tasks", "tasks_judges", "validate", "attention", "frequencies", "sinusoidal"}
+    | {"rope", "alibi"},
+    "tasks_a2": {"tasks", "tasks_judges", "frequencies", "rope"},
+    "tasks_a3": {"tasks", "tasks_judges", "alibi", "relative"},
+    "tasks_a4": {"tasks", "tasks_judges", "frequencies", "rope", "alibi", "attention"}
+    | {"positions", "scaling"},
 }
 # The torch half takes tables and refusals from the NumPy half, and nothing of the page.
 TORCH = {

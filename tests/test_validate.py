@@ -29,6 +29,7 @@ from lessons import (
     rope,
     scaling,
     sinusoidal,
+    tasks,
     validate,
 )
 
@@ -36,7 +37,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 NUMPY = (
     *(alibi, attention, criteria, exercises, frequencies, layers, positions, relative, rope),
-    *(scaling, sinusoidal),
+    *(scaling, sinusoidal, tasks),
 )
 # These take answers, in other words than arguments; their refusals are at the end of this file.
 ANSWERS = {exercises.number, exercises.parts}
@@ -45,6 +46,10 @@ APART = {
     *("plots", "show", "widgets", "pretrained", "variants"),
     *("checkpoint", "experiments", "extension", "fingerprint", "results", "studies", "training"),
     *("workers",),
+    # The grader takes files, messages and answers of anybody; its tests say what it makes of them.
+    *("wire", "tasks_judges", "grade", "grade_cells", "grade_feedback", "grade_marks"),
+    *("grade_notebooks", "grade_process", "grade_results", "grade_sandbox", "grade_stub"),
+    *("grade_worker",),
 }
 
 

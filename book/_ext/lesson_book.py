@@ -48,6 +48,9 @@ def name_the_fork(app, docname, source):
     """Links that a page writes out itself, such as a notebook's Colab line, follow the fork."""
     own, repository = app.lesson_repositories
     source[0] = source[0].replace(own, repository)
+    owner, name = own.split("/")
+    pages = app.config.html_baseurl.rstrip("/")
+    source[0] = source[0].replace(f"https://{owner}.github.io/{name}", pages)
 
 
 def depend_on_helpers(app, doctree):

@@ -6,10 +6,11 @@ from collections import Counter
 import browser
 import environment
 import make_book
+import sandbox
 import vendor
 from stages import LOGS, ROOT, Stages, command_line, run
 
-STAGES = make_book.STAGES + 6
+STAGES = make_book.STAGES + 8
 PYTEST = [environment.PYTHON, "-m", "pytest", "-q", "--color=no", "--tb=short"]
 NO_BROWSER = """
 ################################################################################
@@ -17,6 +18,15 @@ NO_BROWSER = """
 #   THE BROWSER TESTS DID NOT RUN: no Chromium or Chrome was found, and none   #
 #   could be installed. Widgets, maths and accessibility are NOT tested.       #
 #   Install one (apt-get install chromium) and run `make test` again.          #
+#                                                                              #
+################################################################################"""
+
+NO_SANDBOX = """
+################################################################################
+#                                                                              #
+#   THE TESTS OF THE GRADER'S SANDBOX DID NOT RUN: there is no bubblewrap, and #
+#   it could not be installed. Whether student code is held is NOT tested.     #
+#   Install it (apt-get install bubblewrap) and run `make test` again.         #
 #                                                                              #
 ################################################################################"""
 
@@ -45,6 +55,8 @@ def main():
     with stages.stage("browser and axe") as note:
         found = browser.provide(note)
         vendor.fetch_axe(note)
+    with stages.stage("bubblewrap") as note:
+        walls = sandbox.provide(note)
     with stages.stage("ruff"):
         run(
             [environment.PYTHON, "-m", "ruff", "check", "-q", "--output-format", "concise", "."],
@@ -53,16 +65,22 @@ def main():
         )
     # These open the built book or build small ones, and take their time; the rest comes first.
     slow = [*sorted((ROOT / "tests").glob("test_page*.py")), ROOT / "tests" / "test_build.py"]
-    ignore = [f"--ignore={path}" for path in slow]
+    graded = [*sorted((ROOT / "tests").glob("test_assignments*.py"))]
+    graded.append(ROOT / "tests" / "test_instructors_page.py")
+    ignore = [f"--ignore={path}" for path in [*slow, *graded]]
     both = ["-n", "2", "--dist", "loadgroup"]
     # Before the pages: a fault in src/lessons is named here in a minute.
     total = tests(stages, "unit tests", ["tests", *both, *ignore])
+    total += tests(stages, "assignments", [*graded, "-n", "2", "--dist", "loadfile"])
     make_book.site(stages)
     nbval = ["--nbval", "notebooks", "--dist", "loadfile", "--nbval-cell-timeout", "300"]
+    nbval += ["--ignore=notebooks/assignments"]  # saved without outputs; their own tests run them
     total += tests(stages, "notebooks again", [*nbval, "-n", "2"])
     total += tests(stages, "pages", [*slow, "-n", "2", "--dist", "loadfile"])
     if found is None:
         print(NO_BROWSER)
+    if walls is None:
+        print(NO_SANDBOX)
     # A failed test has stopped the run before this line.
     skipped = f", {total['skipped']} skipped" if total["skipped"] else ""
     print(f"{total['passed']} passed, 0 failed{skipped}")

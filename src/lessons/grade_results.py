@@ -1,0 +1,204 @@
+"""The folder of results: written student by student, so that a grade is never lost.
+
+run.json holds the seed; records/ one file a student; feedback/ one page a student; grades.csv the
+table; written.csv the points that an instructor gives by hand, which no run overwrites.
+"""
+
+import contextlib
+import csv
+import fcntl
+import hashlib
+import io
+import json
+import os
+import re
+import secrets
+import socket
+from pathlib import Path
+
+from lessons import grade_feedback, grade_notebooks
+from lessons.grade_feedback import shown
+
+PACKAGE = Path(__file__).parent
+WRITTEN = ("student", "task", "points", "comment")
+
+
+class Results:
+    """The folder OUT of one assignment, new or continued.
+
+    Raises ValueError if it holds the results of another assignment, or points that are none.
+    """
+
+    def __init__(self, folder, assignment, *, sandboxed=True):
+        self.folder, self.assignment = Path(folder), assignment
+        self.records, self.pages = self.folder / "records", self.folder / "feedback"
+        for made in (self.folder, self.records, self.pages):
+            made.mkdir(parents=True, exist_ok=True)
+        self.seed, self.hand = self._seed(), self._written()
+        code = [path.read_bytes() for path in sorted(PACKAGE.glob("*.py"))]
+        self.how = f"{self.seed} {sandboxed} {hashlib.sha256(b''.join(code)).hexdigest()}"
+
+    def digest(self, files):
+        """What a record must have been made from to be good still: these files, this grader."""
+        whole = hashlib.sha256(self.how.encode())
+        for file in files:
+            whole.update(f"{Path(file).name}\0{grade_notebooks.digest(file)}".encode())
+        return whole.hexdigest()
+
+    def kept(self, student, digest):
+        """Whether the record of a student was made from what the digest was made from."""
+        record = self._record(self.records / f"{_file_name(student)}.json")
+        return record is not None and record["digest"] == digest
+
+    def keep(self, record):
+        """Write the record of one student, and his page."""
+        _write(self.records / f"{_file_name(record['student'])}.json", json.dumps(record, indent=1))
+        self._page(record)
+
+    def finish(self):
+        """Write grades.csv, and every page again with the points given by hand; returns the rows.
+
+        One record at a time is in memory.
+        """
+        self._add_lines_to_fill()
+        ids = [task.id for task in self.assignment.tasks]
+        rows = 0
+        with _replacing(self.folder / "grades.csv") as file:
+            table = csv.writer(file)
+            table.writerow(["student", "files", *ids, "total", "flags", "seconds"])
+            for record in self._all_records():
+                student, files = _cell(record["student"]), _cell("; ".join(record["files"]))
+                marks = {task["id"]: task["points"] for task in record["tasks"]}
+                for i in ids:
+                    marks.setdefault(i, self.hand.get((student, i), (None, ""))[0])
+                given = {i: points for i, points in marks.items() if points is not None}
+                points = [shown(given[i]) if i in given else "" for i in ids]
+                flags, seconds = _cell("; ".join(record["flags"])), f"{record['seconds']:.1f}"
+                total = shown(sum(given.values()))
+                table.writerow([student, files, *points, total, flags, seconds])
+                self._page(record)
+                rows += 1
+        return rows
+
+    def _written(self):
+        """{(student, task): (points or None, comment)} from written.csv."""
+        path = self.folder / "written.csv"
+        if not path.exists():
+            return {}
+        most = {task.id: task.points for task in self.assignment.tasks if not task.function}
+        found = {}
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            for number, row in enumerate(csv.DictReader(file), 2):
+                task, points = row.get("task"), (row.get("points") or "").strip()
+                try:
+                    value = float(points) if points else None
+                except ValueError:
+                    value = -1
+                if task not in most or (value is not None and not 0 <= value <= most[task]):
+                    raise ValueError(
+                        f"written.csv, line {number}: {points!r} is no number of points for "
+                        f"{task!r}; it takes {', '.join(f'{i} up to {m}' for i, m in most.items())}"
+                    )
+                # Without locks, runs at the same time may both have added a line to fill.
+                if value is not None or (row["student"], task) not in found:
+                    found[row["student"], task] = value, row.get("comment") or ""
+        return found
+
+    def _add_lines_to_fill(self):
+        """written.csv gets an empty line for each student it lacks; what stands in it stays."""
+        questions = [task.id for task in self.assignment.tasks if not task.function]
+        path = self.folder / "written.csv"
+        if questions:
+            self._link_new(path, ",".join(WRITTEN) + "\n")
+            with path.open("a", encoding="utf8", newline="") as file:
+                _lock(file)  # another run's lines are there, or come behind these
+                self.hand = self._written()
+                lines = io.StringIO()
+                table = csv.writer(lines, lineterminator="\n")
+                for record in self._all_records():
+                    student = _cell(record["student"])
+                    missing = [i for i in questions if (student, i) not in self.hand]
+                    table.writerows([student, i, "", ""] for i in missing)
+                file.write(lines.getvalue())
+
+    def _page(self, record):
+        questions = []
+        for task in self.assignment.tasks:
+            if not task.function:
+                points, comment = self.hand.get((_cell(record["student"]), task.id), (None, ""))
+                questions.append((task.id, task.title, points, task.points, comment))
+        title = f"{self.assignment.name.upper()} {self.assignment.title}"
+        path = self.pages / f"{_file_name(record['student'])}.html"
+        _write(path, grade_feedback.page(record, title, questions))
+
+    def _seed(self):
+        path = self.folder / "run.json"
+        # Two runs that begin together agree on the one that is written first.
+        new = {"assignment": self.assignment.name, "seed": secrets.randbits(63)}
+        self._link_new(path, json.dumps(new))
+        run = json.loads(path.read_text("utf8"))
+        if run["assignment"] != self.assignment.name:
+            raise ValueError(
+                f"{self.folder} holds the results of {run['assignment']}, and "
+                f"{self.assignment.name} is to be graded: give another folder with -o"
+            )
+        return run["seed"]
+
+    def _link_new(self, path, text):
+        """Write a file unless it is there: of several runs at once, one does."""
+        if path.exists():
+            return
+        new = self.folder / f".{path.name}-{socket.gethostname()}-{os.getpid()}"
+        new.write_text(text, "utf8")
+        try:
+            os.link(new, path)
+        except FileExistsError:
+            pass
+        except OSError:  # a file system without links
+            os.replace(new, path)
+        finally:
+            new.unlink(missing_ok=True)
+
+    def _all_records(self):
+        found = (self._record(path) for path in sorted(self.records.glob("*.json")))
+        return (record for record in found if record is not None)
+
+    def _record(self, path):
+        try:
+            return json.loads(path.read_text("utf8"))
+        except (OSError, ValueError):
+            return None
+
+
+def _file_name(student):
+    """A name for a file that every system takes; a digest keeps different students apart."""
+    plain = re.sub(r"[^\w.-]+", "_", student)[:60]
+    if plain == student and not plain.startswith("."):
+        return plain
+    return f"{plain.lstrip('.')}-{hashlib.sha256(student.encode()).hexdigest()[:8]}"
+
+
+def _cell(text):
+    """A cell that a spreadsheet does not take for a formula."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+
+
+@contextlib.contextmanager
+def _replacing(path):
+    """A file that is there as a whole or not at all: a run may be interrupted at any time."""
+    # Runs on several machines may share the folder.
+    new = path.with_name(f".{path.name}-{socket.gethostname()}-{os.getpid()}")
+    with new.open("w", encoding="utf8", newline="") as file:
+        yield file
+    os.replace(new, path)
+
+
+def _lock(file):
+    """Wait until no other run writes this file; given back when it is closed."""
+    with contextlib.suppress(OSError):  # a shared disk without locks: lines may come twice
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def _write(path, text):
+    with _replacing(path) as file:
+        file.write(text)

@@ -1,0 +1,119 @@
+"""The walls around student code: bubblewrap's command line.
+
+Inside there is a read-only system without network, an empty /tmp, and no file of this package but
+those that the worker brings; nobody's submission, and no home.
+"""
+
+import importlib.util
+import itertools
+import os
+import shutil
+import site
+import subprocess
+import sys
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent
+INSIDE = "/grade"  # where the worker lies in the sandbox
+TMP = 64 * 2**20  # bytes that may be written there
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
+SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
+ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin",
+    "HOME": "/tmp",
+    "TMPDIR": "/tmp",
+    "USER": "student",
+    "LANG": "C.UTF-8",
+    "PYTHONHASHSEED": "0",
+    "MPLBACKEND": "Agg",
+    "MPLCONFIGDIR": "/tmp",
+    **{f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")},
+}
+USERS = itertools.cycle(range(61184, 65000))  # numbers that no account has
+INSTALL = "apt-get install bubblewrap (Fedora: dnf install bubblewrap)"
+
+
+class NoSandbox(Exception):
+    """There is no sandbox here; the text says what to do."""
+
+
+def require():
+    """The path of bubblewrap, once it has shown that it works here.
+
+    Raises NoSandbox with the command that installs it, or what it says itself.
+    """
+    bwrap = shutil.which("bwrap")
+    if not sys.platform.startswith("linux") or bwrap is None:
+        raise NoSandbox(
+            "Student code runs in a sandbox, and bubblewrap is not installed "
+            f"(it is for Linux only): {INSTALL}. "
+            "With --unsandboxed it runs with all your rights, and every row says so."
+        )
+    probe = subprocess.run(
+        [*_bubblewrap(bwrap, []), "--", "/bin/true"], capture_output=True, text=True
+    )
+    if probe.returncode:
+        raise NoSandbox(
+            f"bubblewrap is installed, and does not work here: {probe.stderr.strip()}. "
+            "Ubuntu 23.10 and later want an AppArmor profile that allows user namespaces; the "
+            "book's page for instructors has it, under “What the sandbox does”. "
+            "With --unsandboxed student code runs with all your rights, and every row says so."
+        )
+    return bwrap
+
+
+def command(bwrap, folder, arguments):
+    """The command that runs the worker of a folder with arguments; bwrap None: without walls."""
+    user = next(USERS) if bwrap and os.geteuid() == 0 else 0
+    here = INSIDE if bwrap else folder
+    # -S: site's .pth files may lead to the package itself, so PYTHONPATH names the folders.
+    python = [os.path.realpath(sys.executable), "-s", "-S", "-B"]
+    worker = [*python, f"{here}/worker.py", *arguments, str(user)]
+    if bwrap is None:
+        return worker
+    return [*_bubblewrap(bwrap, ["--ro-bind", folder, INSIDE]), "--", *worker]
+
+
+def environment():
+    """All that the worker finds in its environment."""
+    return {**ENVIRONMENT, "PYTHONPATH": os.pathsep.join(libraries())}
+
+
+def libraries():
+    """The folders that hold other people's packages: NumPy, and torch and Matplotlib if there."""
+    folders = [*site.getsitepackages(), site.getusersitepackages()]
+    for name in ("numpy", "torch", "matplotlib"):
+        if found := importlib.util.find_spec(name):
+            folders.append(str(Path(found.origin).parents[1]))
+    return [folder for folder in dict.fromkeys(folders) if os.path.isdir(folder)]
+
+
+def _bubblewrap(bwrap, more):
+    """The command line of the sandbox, up to the program that runs in it."""
+    options = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
+    options += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--clearenv"]
+    options += ["--cap-drop", "ALL"]
+    if os.geteuid() == 0:
+        # No user namespace: in it root would stay root. The worker becomes a user without rights.
+        options += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    else:
+        options += ["--unshare-user"]
+    for name, value in environment().items():
+        options += ["--setenv", name, value]
+    for path in SYSTEM:
+        if os.path.islink(path):
+            options += ["--symlink", os.readlink(path), path]
+        else:
+            options += ["--ro-bind-try", path, path]
+    # Before the folders of packages: they may lie in /tmp themselves.
+    options += ["--proc", "/proc", "--dev", "/dev"]
+    options += ["--perms", "1777", "--size", str(TMP), "--tmpfs", "/tmp"]
+    for path in (*SETTINGS, sys.base_prefix, *libraries()):
+        # Folders on the way are for root alone unless they are made first.
+        for parent in [*Path(path).parents][-2::-1]:
+            options += ["--perms", "0755", "--dir", str(parent)]
+        options += ["--ro-bind-try", path, path]
+    # An installed package is the answer key: an empty folder takes its place.
+    if any(PACKAGE.is_relative_to(folder) for folder in (*SYSTEM, sys.base_prefix, *libraries())):
+        options += ["--tmpfs", str(PACKAGE), "--remount-ro", str(PACKAGE)]
+    return [bwrap, *options, *more, "--chdir", "/tmp", "--remount-ro", "/dev", "--remount-ro", "/"]

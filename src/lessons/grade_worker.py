@@ -1,0 +1,154 @@
+"""Runs inside the sandbox, one process a notebook: student code, called with the grader's inputs.
+
+Started with a socket, a limit on memory and a user to become.  It is told the notebook's code
+cells, says which statement it is at, and then answers calls: numbers come in, numbers go out.
+There are no right answers here, and nothing that student code could change counts for a grade.
+This file is run by itself, beside copies of ``grade_cells``, ``wire`` and ``grade_stub``.
+"""
+
+import contextlib
+import importlib
+import importlib.abc
+import json
+import os
+import random
+import resource
+import socket
+import sys
+import warnings
+
+import cells
+import numpy as np
+import wire
+
+PROCESSES, FILE_BYTES, OPEN_FILES = 64, 64 * 2**20, 256
+# Kept here, so that student code which replaces json.dumps changes nothing.
+TO_JSON, FROM_JSON = json.JSONEncoder().encode, json.JSONDecoder().decode
+
+
+class Wire:
+    """Messages on a socket, one a line; a process that student code forked has none."""
+
+    def __init__(self, descriptor):
+        self.descriptor, self.socket = descriptor, socket.socket(fileno=descriptor)
+        self.socket.set_inheritable(False)
+        self.lines = self.socket.makefile("rb")
+        os.register_at_fork(after_in_child=self.forget)
+
+    def forget(self):
+        with contextlib.suppress(OSError):  # a fork of a fork
+            os.close(self.descriptor)
+
+    def send(self, **message):
+        try:
+            self.socket.sendall(TO_JSON(message).encode() + b"\n")
+        except OSError:
+            os._exit(1)  # a forked process, or the grader is gone
+
+    def receive(self):
+        line = self.lines.readline()
+        if not line:
+            os._exit(0)
+        return FROM_JSON(line.decode())
+
+
+class Absent(importlib.abc.MetaPathFinder):
+    """Modules of ``lessons`` that the assignment does not allow: a sentence, and a flag."""
+
+    def __init__(self, allowed, aside):
+        self.allowed, self.aside, self.flags = set(allowed), set(aside), []
+
+    def find_spec(self, name, path=None, target=None):
+        package, _, module = name.partition(".")
+        if package != "lessons" or not module or module in self.allowed:
+            return None
+        if module in self.aside:
+            raise ImportError(f"{name} is not here while a notebook is graded", name=name)
+        self.flags.append(module)
+        raise ImportError(
+            f"{name} does what this assignment asks you to write: it is not here", name=name
+        )
+
+
+def limit(memory):
+    for kind, most in (
+        (resource.RLIMIT_NPROC, PROCESSES),
+        (resource.RLIMIT_FSIZE, FILE_BYTES),
+        (resource.RLIMIT_NOFILE, OPEN_FILES),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_DATA, memory),
+        # Address space may be reserved and never used, as torch does; no honest array comes near.
+        (resource.RLIMIT_AS, 5 * memory),
+    ):
+        with contextlib.suppress(ValueError, OSError):  # a lower one holds already
+            resource.setrlimit(kind, (most, most))
+
+
+def boxes(wire_):
+    """Makes a function of the number of a black box: it asks the grader for every value."""
+
+    def box(number):
+        def ask(x):
+            wire_.send(ask=number, x=wire.encode(x))
+            reply = wire_.receive()
+            if "error" in reply:
+                raise ValueError(reply["error"])
+            return wire.decode(reply["answer"])
+
+        return ask
+
+    return box
+
+
+def answer(wire_, names, request):
+    """The message with what a student's function made of the arguments."""
+    function = names.get(request["function"])
+    if not callable(function):
+        return {"missing": True}
+    arguments = [wire.decode(part, boxes(wire_)) for part in request["arguments"]]
+    try:
+        return {"answer": wire.encode(function(*arguments))}
+    except wire.NotNumbers:
+        return {"no_numbers": True}
+    except BaseException as error:
+        cell, line = cells.line_of(error)
+        return {"error": cells.kind_of(error), "cell": cell, "line": line}
+
+
+def main():
+    descriptor, memory, user = map(int, sys.argv[1:])
+    if user:
+        # Started by root: be nobody, with no way back.
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    connection = Wire(descriptor)
+    limit(memory)
+    job = connection.receive()
+    absent = Absent(job["allowed"], job["aside"])
+    sys.meta_path.insert(0, absent)
+    warnings.simplefilter("ignore")
+    random.seed(0)
+    np.random.seed(0)
+    stub = importlib.import_module("lessons.tasks")
+    stub.example = lambda task: tuple(
+        wire.decode(part, boxes(connection)) for part in job["examples"][task]
+    )
+    connection.send(hello=True)
+    notebook = cells.Notebook(connection, job)
+    if any("torch" in source for source in job["cells"]):
+        cells.allow_seconds(job["import_seconds"])
+        connection.send(at=0, cell=None, line=0)
+        with contextlib.suppress(ImportError):  # the student's own import says so
+            notebook.names["torch"] = importlib.import_module("torch")
+    notebook.run(job["cells"])
+    connection.send(ready=True, failed=notebook.failed[:20], flags=absent.flags)
+    while True:
+        request = connection.receive()
+        cells.allow_seconds(job["call_seconds"])
+        reply = answer(connection, notebook.names, request)
+        connection.send(call=request["call"], flags=absent.flags, **reply)
+
+
+if __name__ == "__main__":
+    main()

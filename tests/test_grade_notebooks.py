@@ -1,0 +1,98 @@
+"""What is read of a notebook, and whose it is."""
+
+import json
+import os
+
+import bootstrap
+import pytest
+from submissions import cell, notebook
+
+from lessons import grade_notebooks as notebooks
+
+
+def read(tmp_path, content):
+    path = tmp_path / "x.ipynb"
+    data = content if isinstance(content, bytes) else json.dumps(content).encode()
+    path.write_bytes(data)
+    return notebooks.read(path)
+
+
+@pytest.mark.parametrize(
+    ("file", "student"),
+    [
+        ("ada_a2.ipynb", "ada"),
+        ("a2_ada.ipynb", "ada"),
+        ("Copy of ada a2.ipynb", "ada"),
+        ("Copy of Copy of a2_rope_ada (2).ipynb", "ada"),
+        ("Kopie von ada-a2.ipynb", "ada"),
+        ("Ada Lovelace a2 copy.ipynb", "Ada Lovelace"),
+        ("Zoë_A2.ipynb", "Zoë"),
+        ("Zoe\u0308_a2.ipynb", "Zoë"),
+        ("李 明 a2.ipynb", "李 明"),
+        ("Ada Lovelace_12345_assignsubmission_file_a2.ipynb", "Ada Lovelace_12345"),
+        ("Ada Lovelace_12345_assignsubmission_file_Copy of a2 (1).ipynb", "Ada Lovelace_12345"),
+        ("lovelaceada_123_456_a2-1.ipynb", "lovelaceada_123"),
+        ("lovelaceada_LATE_123_456_Copy of a2.ipynb", "lovelaceada_123"),
+        ("a2.ipynb", "a2"),
+        ("Copy of a2.ipynb", "Copy of a2"),
+        ("Copy of a2 (3).ipynb", "Copy of a2 (3)"),
+        ("aa22.ipynb", "aa22"),
+        ("ada.ipynb", "ada"),
+    ],
+)
+def test_the_student_is_what_is_left_of_the_name(file, student):
+    assert notebooks.student(f"in/{file}", "a2") == student
+
+
+def test_files_of_one_student_lie_together(tmp_path):
+    names = ["b_a2.ipynb", "a_a2.ipynb", "Copy of b_a2 (1).IPYNB", ".hidden.ipynb", "x.py"]
+    for name in names:
+        (tmp_path / name).write_text("{}")
+    found, others = notebooks.files([tmp_path])
+    assert [file.name for file in others] == ["x.py"]
+    groups = notebooks.by_student(found, "a2")
+    assert [(who, len(files)) for who, files in groups] == [("a", 1), ("b", 2)]
+    assert notebooks.files([tmp_path / "x.py", tmp_path / "b_a2.ipynb"])[0] == [
+        tmp_path / "b_a2.ipynb"
+    ]
+
+
+def test_every_version_of_the_format_is_read(tmp_path):
+    old = {"worksheets": [{"cells": [{"cell_type": "code", "input": ["x = 1\n", "y = 2"]}]}]}
+    assert read(tmp_path, old) == ["x = 1\ny = 2"]
+    assert read(tmp_path, notebook(cell("x = 1"), cell("# text", "markdown"))) == ["x = 1"]
+    whole = {"cells": [{"cell_type": "code", "source": "x = 1"}, 3, {"cell_type": "raw"}]}
+    assert read(tmp_path, whole) == ["x = 1"]
+    assert read(tmp_path, {"cells": [{"source": "x = 1", "outputs": []}, {"source": "# t"}]}) == [
+        "x = 1"
+    ]
+    odd = {"cells": [{"cell_type": "code", "source": part} for part in (None, 3, ["a", 4])]}
+    assert read(tmp_path, odd) == ["", "", "a"]
+    assert read(tmp_path, b"\xef\xbb\xbf" + json.dumps(whole).encode()) == ["x = 1"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b'{"cells": [', b"[]", b"{}", b'{"cells": 3}', b"\xff\xfe\x00", b"[" * 100_000, b"null",
+     b'{"worksheets": []}'],
+)  # fmt: skip
+def test_what_is_no_notebook_is_unreadable(content, tmp_path):
+    with pytest.raises(notebooks.Unreadable, match=r"^the file (is cut off|has no cells)"):
+        read(tmp_path, content)
+
+
+def test_a_link_or_a_pipe_is_not_followed(tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text(json.dumps(notebook(cell("x"))))
+    (tmp_path / "link.ipynb").symlink_to(secret)
+    os.mkfifo(tmp_path / "pipe.ipynb")
+    (tmp_path / "folder.ipynb").mkdir()
+    for name in ("link", "pipe", "folder", "missing"):
+        with pytest.raises(notebooks.Unreadable):
+            notebooks.read(tmp_path / f"{name}.ipynb")
+        assert notebooks.digest(tmp_path / f"{name}.ipynb") == ""
+
+
+def test_the_bootstrap_is_not_run_and_what_stands_around_it_is(tmp_path):
+    given = notebook(cell(bootstrap.source()), cell("x = 1"))
+    assert read(tmp_path, given) == ["", "x = 1"]
