@@ -31,7 +31,6 @@ const RESCALED = {
   "truncate": (w, s, length) => w.map((x) => (turns(x, length) > 1 ? x : 0)),
 };
 
-const text = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${words}</text>`;
 const across = (part) => PLOT.left + (PLOT.right - PLOT.left) * part;
 const up = (part) => PLOT.bottom - (PLOT.bottom - PLOT.top) * part;
 const tall = (wave) => (wave === Infinity ? NEVER : up((Math.log10(wave) - DECADES[0]) / (DECADES[1] - DECADES[0])));
@@ -53,7 +52,6 @@ function waves(count, length) {
 export default {
   render({ model, el }) {
     const [w, length, theta, rules] = ["_inv_freq", "_trained", "_theta", "_rules"].map((name) => model.get(name));
-    const slow = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     const all = rules.flatMap(({ inside, beyond }) => [...inside, ...beyond]).map(Math.log);
     const [low, high] = [Math.min(...all) - 0.1, Math.max(...all) + 0.1];
     const level = (perplexity) => up((Math.log(perplexity) - low) / (high - low));
@@ -72,12 +70,8 @@ export default {
       player.stop();
       go(step);
     });
-    const player = makePlayer(slow ? 1200 : 300, { at, last: () => LAST, go });
-    const choices = rules.map(({ name }) => {
-      const button = make("button", "lessons-choice", { type: "button" }, [name]);
-      button.addEventListener("click", () => write(model, { rule: name }));
-      return button;
-    });
+    const player = makePlayer(pace(300, 1200), { at, last: () => LAST, go });
+    const choices = makeChoices("rule", rules.map(({ name }) => name), (rule) => write(model, { rule }));
     const numbers = make("output", "lessons-numbers", { "aria-live": "off" });
 
     const show = () => {
@@ -96,7 +90,7 @@ export default {
         `<path class="lessons-curve" d="${curve(values)}" fill="none" stroke="${colour}" stroke-width="${width}" stroke-dasharray="${dashes}"/>
         <circle cx="${across(step / LAST)}" cy="${level(values[step])}" r="4.5" fill="${colour}" stroke="#fff"/>`).join("");
       slider.show(step, s.toFixed(2));
-      choices.forEach((button) => button.setAttribute("aria-pressed", button.textContent === name));
+      choices.show(name);
       const turning = `${after.filter((wave) => wave <= length).length} of ${w.length} pairs turn within ${length} tokens`;
       const ends = `wavelengths ${said(after[0])} \u2026 ${said(after[w.length - 1])}`;
       const found = `perplexity ${beyond[step].toFixed(2)} at ${4 * length} tokens, ${inside[step].toFixed(2)} at ${length}`;
@@ -107,14 +101,13 @@ export default {
 
     const root = makeRoot("lessons-figure lessons-spectrum");
     root.style.maxWidth = "760px"; // here, since the book's theme overrules a class
-    const group = make("div", "lessons-controls lessons-choices", { role: "group", "aria-label": "rule" }, choices);
-    root.append(card, make("div", "lessons-controls", {}, [player.button, slider.range]), slider.caption, group, numbers);
+    root.append(card, make("div", "lessons-controls", {}, [player.button, slider.range]), slider.caption, choices.group, numbers);
     el.append(root);
     show();
-    for (const name of ["step", "rule"]) model.on(`change:${name}`, show);
+    const leave = follow(model, ["step", "rule"], show);
     return () => {
       player.stop();
-      for (const name of ["step", "rule"]) model.off(`change:${name}`, show);
+      leave();
     };
   },
 };
