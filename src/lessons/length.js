@@ -40,7 +40,7 @@ export default {
     const at = () => Math.round(STEPS * Math.log2(windows[0] / model.get("window")));
     const go = (step) => write(model, { window: Math.round(windows[0] / 2 ** (step / STEPS)) });
     const last = () => STEPS * Math.log2(windows[0] / windows.at(-1));
-    const slider = makeSlider("window at test", { min: 0, max: last(), longest: "939 tokens, in between" }, (step) => (player.stop(), go(step)));
+    const slider = makeSlider("window", { min: 0, max: last(), longest: "939 tokens, in between" }, (step) => (player.stop(), go(step)));
     const player = makePlayer(pace(200, 1000), { at, last, go });
     const choices = makeChoices("models", views.map(({ name }) => name), (view) => (player.stop(), write(model, { view })));
     const legend = make("output", "lessons-legend", { "aria-live": "off" });

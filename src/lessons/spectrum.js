@@ -40,6 +40,9 @@ const below = (part, words) => text(across(part), PLOT.bottom + 17, words, 'text
 const beside = (y, words) => `<path d="M${PLOT.left} ${y}H${PLOT.right}" stroke="#e4e4e4"/>` +
   text(PLOT.left - 5, y + 4, words, 'text-anchor="end"');
 
+/** A wavelength in words: one decimal where it is small. */
+const said = (wave) => (wave === Infinity ? "never" : wave < 1000 ? wave.toFixed(1) : Math.round(wave).toLocaleString("en-US").replaceAll(",", "\u202f"));
+
 function waves(count, length) {
   const ticks = [1, 2, 3, 4, 5, 6].map((power) => beside(tall(10 ** power), power < 4 ? 10 ** power : `10<tspan dy="-4" font-size="9">${power}</tspan>`));
   const pairs = [...Array(count).keys()].map((i) => below((i + 0.5) / count, i));
@@ -79,7 +82,7 @@ export default {
       const { name, inside, beyond } = rules[chosen];
       const s = 2 ** (step / STEPS);
       const [before, after] = [w, RESCALED[name](w, s, length, theta)].map((list) => list.map((x) => (x ? (2 * Math.PI) / x : Infinity)));
-      const [said, colour] = [(wave) => (wave === Infinity ? "never" : wave.toFixed(1)), COLOURS[chosen]];
+      const colour = COLOURS[chosen];
       dots.innerHTML = after.map((wave, i) => {
         const [x, y] = [across((i + 0.5) / w.length), tall(wave)];
         return `<path d="M${x} ${tall(before[i])}V${y}" stroke="#999"/><circle cx="${x}" cy="${y}" r="5" stroke="${colour}"
@@ -91,7 +94,7 @@ export default {
         <circle cx="${across(step / LAST)}" cy="${level(values[step])}" r="4.5" fill="${colour}" stroke="#fff"/>`).join("");
       slider.show(step, s.toFixed(2));
       choices.show(name);
-      const turning = `${after.filter((wave) => wave <= length).length} of ${w.length} pairs turn within ${length} tokens`;
+      const turning = `${after.filter((wave) => wave <= length).length} of ${w.length} pairs make a turn within ${length} tokens`;
       const ends = `wavelengths ${said(after[0])} \u2026 ${said(after[w.length - 1])}`;
       const found = `perplexity ${beyond[step].toFixed(2)} at ${4 * length} tokens, ${inside[step].toFixed(2)} at ${length}`;
       numbers.replaceChildren(...[turning, ends, found].map((words) => make("span", "", {}, [words])));
