@@ -25,7 +25,9 @@ def saved(rule, step, length):
 
 
 def said(wave):
-    return "never" if np.isinf(wave) else f"{wave:.1f}"
+    if np.isinf(wave):
+        return "never"
+    return f"{wave:.1f}" if wave < 1000 else f"{wave:,.0f}".replace(",", "\u202f")
 
 
 def check(page, rule, step):
@@ -42,7 +44,7 @@ def check(page, rule, step):
     np.testing.assert_allclose([y for y, _ in dots], heights, rtol=0, atol=1e-9)
     assert [fill == "#fff" for _, fill in dots] == (after > L).tolist()
     beyond, inside = saved(rule, step, 256), saved(rule, step, 64)
-    turning = f"{(after <= L).sum()} of 12 pairs turn within 64 tokens"
+    turning = f"{(after <= L).sum()} of 12 pairs make a turn within 64 tokens"
     ends = f"wavelengths {said(after[0])} … {said(after[-1])}"
     found = f"perplexity {beyond:.2f} at 256 tokens, {inside:.2f} at 64"
     numbers = page.locator(".lessons-numbers > span").all_text_contents()

@@ -74,11 +74,7 @@ export default {
     });
     const player = makePlayer(400, { at: step, last: () => STARTS.length - 1, go: toStep });
     const numbers = make("output", "lessons-numbers", { "aria-live": "off" });
-    const choices = model.get("_formats").map((format) => {
-      const button = make("button", "lessons-choice", { type: "button" }, [format]);
-      button.addEventListener("click", () => write(model, { format }));
-      return button;
-    });
+    const choices = makeChoices("number format", model.get("_formats"), (format) => write(model, { format }));
 
     const show = () => {
       const format = model.get("format");
@@ -92,7 +88,7 @@ export default {
       place(rings, right);
       place(dots, angles);
       card.querySelector(".lessons-format").textContent = format;
-      choices.forEach((button) => button.setAttribute("aria-pressed", button.textContent === format));
+      choices.show(format);
       start.show(step(), grouped(first));
       const error = tokens < 0.05 ? "below 0.05" : tokens.toFixed(1);
       numbers.replaceChildren(
@@ -107,18 +103,14 @@ export default {
     root.style.maxWidth = "420px"; // here, since the book's theme overrules a class
     root.append(
       card,
-      make("div", "lessons-controls", {}, [player.button, start.range]), start.caption,
-      make("div", "lessons-controls lessons-choices", { role: "group", "aria-label": "number format" }, choices),
-      numbers,
+      make("div", "lessons-controls", {}, [player.button, start.range]), start.caption, choices.group, numbers,
     );
     el.append(root);
     show();
-    model.on("change:start", show);
-    model.on("change:format", show);
+    const leave = follow(model, ["start", "format"], show);
     return () => {
       player.stop();
-      model.off("change:start", show);
-      model.off("change:format", show);
+      leave();
     };
   },
 };

@@ -32,7 +32,6 @@ const DISTANCES = [...new Set(Array.from({ length: 420 }, (_, i) => Math.round(1
 const across = (distance) => PLOT.left + ((PLOT.right - PLOT.left) * Math.log10(distance)) / DECADES;
 const up = (value) => PLOT.bottom - ((PLOT.bottom - PLOT.top) * (value - PLOT.low)) / (1 - PLOT.low);
 const centre = (hand) => [44 + 84 * (hand % 4), 88 + 104 * Math.floor(hand / 4)];
-const text = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${words}</text>`;
 const drawing = (inside) =>
   `<svg viewBox="0 0 340 276" role="img">${inside}</svg>`;
 
@@ -78,7 +77,6 @@ function chart() {
 export default {
   render({ model, el }) {
     const dim = model.get("_d_model");
-    const slow = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     const card = make("div", "lessons-card lessons-panels");
     card.innerHTML = clocks(dim) + chart();
     const [left, right] = card.children;
@@ -90,7 +88,7 @@ export default {
       player.stop();
       toPosition(value);
     });
-    const player = makePlayer(slow ? 500 : 50, {
+    const player = makePlayer(pace(50, 500), {
       at: () => model.get("position"),
       last: () => model.get("_max_position"),
       go: toPosition,
@@ -157,12 +155,10 @@ export default {
     );
     el.append(root);
     showTheta();
-    model.on("change:position", showPosition);
-    model.on("change:theta", showTheta);
+    const leave = [follow(model, ["position"], showPosition), follow(model, ["theta"], showTheta)];
     return () => {
       player.stop();
-      model.off("change:position", showPosition);
-      model.off("change:theta", showTheta);
+      leave.forEach((one) => one());
     };
   },
 };

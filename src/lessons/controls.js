@@ -1,5 +1,5 @@
-// The parts that frames.js and clock.js share. widgets.py puts this text in front of
-// theirs, because a widget's script has to be one module that imports nothing.
+// The parts that the moving figures share. Python puts this text in front of theirs, because a
+// widget's script has to be one module that imports nothing.
 
 /** An element with a class, attributes and children. */
 function make(tag, className, attributes = {}, children = []) {
@@ -9,6 +9,9 @@ function make(tag, className, attributes = {}, children = []) {
   element.append(...children);
   return element;
 }
+
+/** A text in a drawing. */
+const text = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${words}</text>`;
 
 /** The widget's outer element; its keys belong to its own controls, not to a notebook. */
 function makeRoot(className) {
@@ -39,6 +42,22 @@ function makeSlider(name, { min, max, step = 1, longest = "" }, onInput) {
     },
   };
 }
+
+/** A row of buttons, one for each name, of which one is pressed. */
+function makeChoices(label, names, onChoice) {
+  const buttons = names.map((name) => {
+    const button = make("button", "lessons-choice", { type: "button" }, [name]);
+    button.addEventListener("click", () => onChoice(name));
+    return button;
+  });
+  return {
+    group: make("div", "lessons-controls lessons-choices", { role: "group", "aria-label": label }, buttons),
+    show: (name) => buttons.forEach((button) => button.setAttribute("aria-pressed", button.textContent === name)),
+  };
+}
+
+/** Milliseconds between two steps of a player: more for readers who want less motion. */
+const pace = (usual, calm) => (window.matchMedia("(prefers-reduced-motion: reduce)").matches ? calm : usual);
 
 /**
  * A play/pause button. It goes on from where the figure stands, begins again when that
@@ -71,6 +90,15 @@ function makePlayer(milliseconds, steps) {
   });
   show();
   return { button, stop };
+}
+
+/** Draw again whenever one of the traits changes, until the returned function is called. */
+function follow(model, traits, show) {
+  const events = traits.map((name) => `change:${name}`);
+  for (const event of events) model.on(event, show);
+  return () => {
+    for (const event of events) model.off(event, show);
+  };
 }
 
 /** Write traits, and tell the kernel where there is one. */

@@ -36,10 +36,10 @@ export default {
     root.append(make("div", "lessons-card", {}, [image]), controls, slider.caption);
     el.append(root);
     update();
-    model.on("change:index", update);
+    const leave = follow(model, ["index"], update);
     return () => {
       player.stop();
-      model.off("change:index", update);
+      leave();
     };
   },
 };

@@ -21,8 +21,6 @@ function scores({ positions, sections, invFreq }, q) {
   });
 }
 
-const text = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${words}</text>`;
-
 function drawing(rows, columns, size) {
   const corner = (i) => `x="${LEFT + size * (i % columns)}" y="${TOP + size * Math.floor(i / columns)}"`;
   const cells = Array.from({ length: rows * columns }, (_, i) => `<rect ${corner(i)} width="${size}" height="${size}"/>`);
@@ -44,7 +42,6 @@ export default {
     const size = WIDTH / Math.max(rows, columns);
     const card = make("div", "lessons-card lessons-panels");
     card.innerHTML = drawing(rows, columns, size);
-    const slow = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     const svg = card.firstElementChild;
     const [patches, query] = ["patches", "query"].map((name) => svg.querySelector(`.lessons-${name}`));
 
@@ -63,7 +60,7 @@ export default {
       player.stop();
       if (to >= 0 && to <= last) go(to);
     });
-    const player = makePlayer(slow ? 1000 : 250, { at, last: () => last, go });
+    const player = makePlayer(pace(250, 1000), { at, last: () => last, go });
 
     const drag = (event) => {
       if (!event.buttons) return;
@@ -79,11 +76,7 @@ export default {
       drag(event);
     });
     patches.addEventListener("pointermove", drag);
-    const choices = schemes.map(({ name }) => {
-      const button = make("button", "lessons-choice", { type: "button" }, [name]);
-      button.addEventListener("click", () => write(model, { scheme: name }));
-      return button;
-    });
+    const choices = makeChoices("scheme", schemes.map(({ name }) => name), (scheme) => write(model, { scheme }));
     const numbers = make("output", "lessons-numbers", { "aria-live": "off" });
 
     const show = () => {
@@ -93,7 +86,7 @@ export default {
       query.setAttribute("x", LEFT + size * c);
       query.setAttribute("y", TOP + size * r);
       slider.show(at(), `row ${r}, column ${c}`);
-      choices.forEach((button) => button.setAttribute("aria-pressed", button.textContent === scheme));
+      choices.show(scheme);
       // The start of the next row is what follows the end of a row when the picture is flattened.
       const word = (r2, c2) => (r2 < rows && c2 < columns ? found[r2 * columns + c2].toFixed(4) : "none");
       const said = [`right ${word(r, c + 1)}`, `below ${word(r + 1, c)}`, `start of next row ${word(r + 1, 0)}`];
@@ -104,17 +97,13 @@ export default {
 
     const root = makeRoot("lessons-figure lessons-grid");
     root.style.maxWidth = "440px"; // here, since the book's theme overrules a class
-    root.append(
-      card, make("div", "lessons-controls", {}, [player.button, slider.range]), slider.caption,
-      make("div", "lessons-controls lessons-choices", { role: "group", "aria-label": "scheme" }, choices), numbers,
-    );
+    root.append(card, make("div", "lessons-controls", {}, [player.button, slider.range]), slider.caption, choices.group, numbers);
     el.append(root);
     show();
-    const watched = ["row", "column", "scheme"].map((name) => `change:${name}`);
-    for (const event of watched) model.on(event, show);
+    const leave = follow(model, ["row", "column", "scheme"], show);
     return () => {
       player.stop();
-      for (const event of watched) model.off(event, show);
+      leave();
     };
   },
 };

@@ -34,7 +34,6 @@ export default {
   render({ model, el }) {
     const [invFreq, queries, keys] = ["_inv_freq", "_q_angles", "_k_angles"].map((name) => model.get(name));
     const phases = keys.map((angle, i) => angle - queries[i]);
-    const slow = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     const card = make("div", "lessons-card lessons-panels");
     card.innerHTML = faces(invFreq.length);
     const picture = card.firstChild;
@@ -45,7 +44,7 @@ export default {
       player.stop();
       write(model, { position });
     });
-    const player = makePlayer(slow ? 500 : 60, {
+    const player = makePlayer(pace(60, 500), {
       at: () => model.get("position"),
       last: () => model.get("_max_position"),
       go: (position) => write(model, { position }),
@@ -91,12 +90,10 @@ export default {
     );
     el.append(root);
     update();
-    model.on("change:position", update);
-    model.on("change:distance", update);
+    const leave = follow(model, ["position", "distance"], update);
     return () => {
       player.stop();
-      model.off("change:position", update);
-      model.off("change:distance", update);
+      leave();
     };
   },
 };

@@ -10,8 +10,6 @@ const AXES = {
   recall: { name: "share of the values named", ticks: [0, 0.25, 0.5, 0.75, 1], low: 0, high: 1.04, digits: 2 },
 };
 
-const text = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${words}</text>`;
-
 /** Where the window lies among the measured ones: the one before it, and the part of the way on. */
 function place(windows, window) {
   const after = windows.findIndex((one) => one <= window);
@@ -38,18 +36,13 @@ function summary({ values }, windows, window, read) {
 export default {
   render({ model, el }) {
     const [views, windows] = ["_views", "_windows"].map((name) => model.get(name));
-    const slow = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     const card = make("div", "lessons-card lessons-panels");
     const at = () => Math.round(STEPS * Math.log2(windows[0] / model.get("window")));
     const go = (step) => write(model, { window: Math.round(windows[0] / 2 ** (step / STEPS)) });
     const last = () => STEPS * Math.log2(windows[0] / windows.at(-1));
-    const slider = makeSlider("window at test", { min: 0, max: last(), longest: "939 tokens, in between" }, (step) => (player.stop(), go(step)));
-    const player = makePlayer(slow ? 1000 : 200, { at, last, go });
-    const choices = views.map(({ name }) => {
-      const button = make("button", "lessons-choice", { type: "button" }, [name]);
-      button.addEventListener("click", () => (player.stop(), write(model, { view: name })));
-      return button;
-    });
+    const slider = makeSlider("window", { min: 0, max: last(), longest: "939 tokens, in between" }, (step) => (player.stop(), go(step)));
+    const player = makePlayer(pace(200, 1000), { at, last, go });
+    const choices = makeChoices("models", views.map(({ name }) => name), (view) => (player.stop(), write(model, { view })));
     const legend = make("output", "lessons-legend", { "aria-live": "off" });
 
     const show = () => {
@@ -95,7 +88,7 @@ export default {
       }));
       slider.show(at(), words);
       for (const control of [slider.range, player.button]) control.disabled = recall;
-      choices.forEach((button) => button.setAttribute("aria-pressed", button.textContent === name));
+      choices.show(name);
     };
     const row = (colour, dashes, label, numbers) => {
       const line = make("span", "lessons-key");
@@ -105,16 +98,13 @@ export default {
 
     const root = makeRoot("lessons-figure lessons-length");
     root.style.maxWidth = "560px"; // here, since the book's theme overrules a class
-    root.append(
-      card, make("div", "lessons-controls", {}, [player.button, slider.range]), slider.caption,
-      make("div", "lessons-controls lessons-choices", { role: "group", "aria-label": "models" }, choices), legend,
-    );
+    root.append(card, make("div", "lessons-controls", {}, [player.button, slider.range]), slider.caption, choices.group, legend);
     el.append(root);
     show();
-    for (const trait of ["window", "view"]) model.on(`change:${trait}`, show);
+    const leave = follow(model, ["window", "view"], show);
     return () => {
       player.stop();
-      for (const trait of ["window", "view"]) model.off(`change:${trait}`, show);
+      leave();
     };
   },
 };

@@ -34,7 +34,6 @@ function chart(pairs, reach, across) {
 export default {
   render({ model, el }) {
     const [invFreq, reach] = ["_inv_freq", "_reach"].map((name) => model.get(name));
-    const slow = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     const distances = Array.from({ length: 2 * reach + 1 }, (_, i) => i - reach);
     const across = (distance) => PLOT.left + ((PLOT.right - PLOT.left) * (distance + reach)) / (2 * reach);
     const card = make("div", "lessons-card lessons-panels");
@@ -53,7 +52,7 @@ export default {
       player.stop();
       turn(value);
     });
-    const player = makePlayer(slow ? 500 : 60, {
+    const player = makePlayer(pace(60, 500), {
       at: () => slider.range.value - slider.range.min,
       last: () => slider.range.max - slider.range.min,
       go: (step) => turn(step + Number(slider.range.min)),
@@ -97,11 +96,10 @@ export default {
     root.append(card, choice, make("div", "lessons-controls", {}, [player.button, slider.range]), slider.caption, numbers);
     el.append(root);
     update();
-    const watched = ["phases", "pair", "tokens"].map((name) => `change:${name}`);
-    for (const event of watched) model.on(event, update);
+    const leave = follow(model, ["phases", "pair", "tokens"], update);
     return () => {
       player.stop();
-      for (const event of watched) model.off(event, update);
+      leave();
     };
   },
 };

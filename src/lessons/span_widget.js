@@ -25,7 +25,6 @@ function span(slope, length) {
 
 const across = (n) => PLOT.left + ((PLOT.right - PLOT.left) * Math.log2(n)) / WIDEST;
 const up = (value) => PLOT.bottom - (PLOT.bottom - PLOT.top) * value;
-const text = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${words}</text>`;
 const named = (slope) => (slope ? `1/${Math.round(1 / slope)}` : "none");
 // Light to dark blue from the steepest to the flattest head: the order can be seen without hues.
 const colour = (head) => `hsl(204 100% ${(62 - 6 * head).toFixed(0)}%)`;
@@ -56,7 +55,6 @@ function chart(slopes) {
 export default {
   render({ model, el }) {
     const slopes = [...model.get("_slopes"), 0];
-    const slow = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     const card = make("div", "lessons-card lessons-panels");
     card.innerHTML = chart(slopes);
     const [curves, dots] = ["curve", "dot"].map((name) => [...card.querySelectorAll(`.lessons-${name}`)]);
@@ -67,7 +65,7 @@ export default {
       player.stop();
       go(step);
     });
-    const player = makePlayer(slow ? 800 : 150, { at: place, last: () => STEPS * OCTAVES, go });
+    const player = makePlayer(pace(150, 800), { at: place, last: () => STEPS * OCTAVES, go });
 
     const cells = slopes.map((slope) => make("span", "", {}, [make("span", "", {}, [`${named(slope)} `]), make("span")]));
     const columns = make("output", "lessons-columns", { "aria-live": "off" }, cells);
@@ -101,10 +99,10 @@ export default {
     );
     el.append(root);
     show();
-    model.on("change:seq_len", show);
+    const leave = follow(model, ["seq_len"], show);
     return () => {
       player.stop();
-      model.off("change:seq_len", show);
+      leave();
     };
   },
 };

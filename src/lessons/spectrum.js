@@ -31,7 +31,6 @@ const RESCALED = {
   "truncate": (w, s, length) => w.map((x) => (turns(x, length) > 1 ? x : 0)),
 };
 
-const text = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${words}</text>`;
 const across = (part) => PLOT.left + (PLOT.right - PLOT.left) * part;
 const up = (part) => PLOT.bottom - (PLOT.bottom - PLOT.top) * part;
 const tall = (wave) => (wave === Infinity ? NEVER : up((Math.log10(wave) - DECADES[0]) / (DECADES[1] - DECADES[0])));
@@ -40,6 +39,9 @@ const axis = (x, label) => `<path d="M${PLOT.left} ${PLOT.bottom}H${PLOT.right}"
 const below = (part, words) => text(across(part), PLOT.bottom + 17, words, 'text-anchor="middle"');
 const beside = (y, words) => `<path d="M${PLOT.left} ${y}H${PLOT.right}" stroke="#e4e4e4"/>` +
   text(PLOT.left - 5, y + 4, words, 'text-anchor="end"');
+
+/** A wavelength in words: one decimal where it is small. */
+const said = (wave) => (wave === Infinity ? "never" : wave < 1000 ? wave.toFixed(1) : Math.round(wave).toLocaleString("en-US").replaceAll(",", "\u202f"));
 
 function waves(count, length) {
   const ticks = [1, 2, 3, 4, 5, 6].map((power) => beside(tall(10 ** power), power < 4 ? 10 ** power : `10<tspan dy="-4" font-size="9">${power}</tspan>`));
@@ -53,7 +55,6 @@ function waves(count, length) {
 export default {
   render({ model, el }) {
     const [w, length, theta, rules] = ["_inv_freq", "_trained", "_theta", "_rules"].map((name) => model.get(name));
-    const slow = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     const all = rules.flatMap(({ inside, beyond }) => [...inside, ...beyond]).map(Math.log);
     const [low, high] = [Math.min(...all) - 0.1, Math.max(...all) + 0.1];
     const level = (perplexity) => up((Math.log(perplexity) - low) / (high - low));
@@ -72,12 +73,8 @@ export default {
       player.stop();
       go(step);
     });
-    const player = makePlayer(slow ? 1200 : 300, { at, last: () => LAST, go });
-    const choices = rules.map(({ name }) => {
-      const button = make("button", "lessons-choice", { type: "button" }, [name]);
-      button.addEventListener("click", () => write(model, { rule: name }));
-      return button;
-    });
+    const player = makePlayer(pace(300, 1200), { at, last: () => LAST, go });
+    const choices = makeChoices("rule", rules.map(({ name }) => name), (rule) => write(model, { rule }));
     const numbers = make("output", "lessons-numbers", { "aria-live": "off" });
 
     const show = () => {
@@ -85,7 +82,7 @@ export default {
       const { name, inside, beyond } = rules[chosen];
       const s = 2 ** (step / STEPS);
       const [before, after] = [w, RESCALED[name](w, s, length, theta)].map((list) => list.map((x) => (x ? (2 * Math.PI) / x : Infinity)));
-      const [said, colour] = [(wave) => (wave === Infinity ? "never" : wave.toFixed(1)), COLOURS[chosen]];
+      const colour = COLOURS[chosen];
       dots.innerHTML = after.map((wave, i) => {
         const [x, y] = [across((i + 0.5) / w.length), tall(wave)];
         return `<path d="M${x} ${tall(before[i])}V${y}" stroke="#999"/><circle cx="${x}" cy="${y}" r="5" stroke="${colour}"
@@ -96,8 +93,8 @@ export default {
         `<path class="lessons-curve" d="${curve(values)}" fill="none" stroke="${colour}" stroke-width="${width}" stroke-dasharray="${dashes}"/>
         <circle cx="${across(step / LAST)}" cy="${level(values[step])}" r="4.5" fill="${colour}" stroke="#fff"/>`).join("");
       slider.show(step, s.toFixed(2));
-      choices.forEach((button) => button.setAttribute("aria-pressed", button.textContent === name));
-      const turning = `${after.filter((wave) => wave <= length).length} of ${w.length} pairs turn within ${length} tokens`;
+      choices.show(name);
+      const turning = `${after.filter((wave) => wave <= length).length} of ${w.length} pairs make a turn within ${length} tokens`;
       const ends = `wavelengths ${said(after[0])} \u2026 ${said(after[w.length - 1])}`;
       const found = `perplexity ${beyond[step].toFixed(2)} at ${4 * length} tokens, ${inside[step].toFixed(2)} at ${length}`;
       numbers.replaceChildren(...[turning, ends, found].map((words) => make("span", "", {}, [words])));
@@ -107,14 +104,13 @@ export default {
 
     const root = makeRoot("lessons-figure lessons-spectrum");
     root.style.maxWidth = "760px"; // here, since the book's theme overrules a class
-    const group = make("div", "lessons-controls lessons-choices", { role: "group", "aria-label": "rule" }, choices);
-    root.append(card, make("div", "lessons-controls", {}, [player.button, slider.range]), slider.caption, group, numbers);
+    root.append(card, make("div", "lessons-controls", {}, [player.button, slider.range]), slider.caption, choices.group, numbers);
     el.append(root);
     show();
-    for (const name of ["step", "rule"]) model.on(`change:${name}`, show);
+    const leave = follow(model, ["step", "rule"], show);
     return () => {
       player.stop();
-      for (const name of ["step", "rule"]) model.off(`change:${name}`, show);
+      leave();
     };
   },
 };

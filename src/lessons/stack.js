@@ -13,7 +13,6 @@ const LEGEND = [
   ["bias", "bias"], ["none", "none"], ["state", "state, no scores"],
 ];
 
-const text = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${words}</text>`;
 const across = (keys) => ((PLOT.right - PLOT.left) * Math.log2(keys)) / WIDEST;
 const box = (scheme, x, y, width, height) =>
   `<rect x="${x}" y="${y}" width="${width}" height="${height}" fill="${COLOURS[scheme]}" stroke="${scheme === "none" ? "#222" : "#fff"}" stroke-width="${scheme === "none" ? 0.8 : 0.5}"/>`;
@@ -42,7 +41,6 @@ function frame() {
 export default {
   render({ model, el }) {
     const models = model.get("_models");
-    const slow = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     const card = make("div", "lessons-card lessons-panels");
     card.innerHTML = frame();
     const bars = card.querySelector("g");
@@ -58,7 +56,7 @@ export default {
       player.stop();
       go(index);
     });
-    const player = makePlayer(slow ? 2500 : 900, { at, last: () => last, go });
+    const player = makePlayer(pace(900, 2500), { at, last: () => last, go });
     // An unseen copy of the longest text below keeps its place, so that no model moves the page.
     const [words, source] = [counted, origin].map((say) =>
       make("output", "lessons-stack-words", { "aria-live": "off", "data-longest": longest(say) }, [make("span")]));
@@ -81,10 +79,10 @@ export default {
     root.append(card, make("div", "lessons-controls", {}, [player.button, slider.range]), slider.caption, words, source);
     el.append(root);
     show();
-    model.on("change:model", show);
+    const leave = follow(model, ["model"], show);
     return () => {
       player.stop();
-      model.off("change:model", show);
+      leave();
     };
   },
 };

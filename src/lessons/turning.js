@@ -6,7 +6,6 @@ const ORANGE = "#b34700";
 const DEGREES = 180 / Math.PI;
 
 const signed = (number, digits) => number.toFixed(digits).replace("-", "\u2212");
-const text = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${words}</text>`;
 const drawing = (height, inside) => `<svg viewBox="0 0 340 ${height}" role="img">${inside}</svg>`;
 
 /** What a pair of norm 1 adds to the score when the key started `phase` ahead of the query. */
