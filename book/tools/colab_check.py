@@ -58,7 +58,7 @@ class Emulation:
     def build(self, note):
         """Make the environment from the pins, once; torch from its own index or from `.venv`."""
         stamp = self.root / "stamp"
-        wanted = fingerprint([self.pins, Path(__file__)], sys.version)
+        wanted = fingerprint([self.pins, ROOT / "requirements.txt"], sys.version)
         if stamped(stamp, wanted):
             note("nothing new")
             return
@@ -222,7 +222,7 @@ def main():
     with stages.stage("wheel") as note:
         make_book.wheel(note)
     check(stages, sets, notebooks)
-    print(f"{len(notebooks)} notebooks run on {' and '.join(sets)}.")
+    print(f"Notebooks that run on {' and '.join(sets)}: {len(notebooks)} of {len(notebooks)}.")
 
 
 if __name__ == "__main__":
