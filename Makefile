@@ -1,13 +1,14 @@
 # Two commands do everything: `make book`, `make test`. The work is in book/tools.
 PYTHON ?= python3
 
-.PHONY: book serve notebooks test clean help
+.PHONY: book serve notebooks test colab-check clean help
 
 help:
 	@echo 'make book        build everything: environment, notebooks, pages'
 	@echo 'make serve       open the built book in a browser'
 	@echo 'make test        build the book, then run every test'
 	@echo 'make notebooks   re-execute the saved notebooks; ONLY=01_order for one'
+	@echo 'make colab-check run every notebook as Colab and Kaggle would; SET=colab, ONLY=01_order'
 	@echo 'make clean       remove what was built (.venv stays)'
 
 book:
@@ -21,6 +22,9 @@ notebooks:
 
 test:
 	@$(PYTHON) book/tools/make_test.py
+
+colab-check:
+	@$(PYTHON) book/tools/colab_check.py $(SET) $(ONLY)
 
 clean:
 	rm -rf _build book/_assets/vendor .pytest_cache .ruff_cache

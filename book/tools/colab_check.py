@@ -21,19 +21,26 @@ import threading
 from contextlib import contextmanager
 from pathlib import Path
 
-import bootstrap
 import environment
 import make_book
 import repository
-from stages import BUILD, ROOT, StageFailed, Stages, command_line, fingerprint, run, stamped
-from stages import write_stamp
+from stages import (
+    BUILD,
+    ROOT,
+    StageFailed,
+    Stages,
+    command_line,
+    fingerprint,
+    run,
+    stamped,
+    write_stamp,
+)
 
 FOLDER = BUILD / "colab"
 PINS = {name: ROOT / "book" / "locks" / f"{name}.txt" for name in ("colab", "kaggle")}
 RUNNER = Path(__file__).with_name("colab_run.py")
 NOTEBOOKS = ("notebooks/[0-9]*.ipynb", "notebooks/assignments/*.ipynb")
-# What `make test` runs, on Colab's versions: the first lesson, the one that looks at devices and
-# compilers, and the first assignment.
+# The first lesson, the one that looks at devices and compilers, and the first assignment.
 FEW = ("01_order", "05_rotate_half", "a1_order")
 TORCH = ("torch", "torchgen", "functorch", "torch-*.dist-info", "nvidia", "triton")
 NOWHERE = "http://127.0.0.1:9"  # a proxy that nobody serves: no other host can be reached
@@ -56,34 +63,40 @@ class Emulation:
         self.python = self.root / "venv" / "bin" / "python"
 
     def build(self, note):
-        """Make the environment from the pins, once; torch from its own index or from `.venv`."""
+        """Make the environment, unless it was made from these pins; see what is in it."""
         stamp = self.root / "stamp"
         wanted = fingerprint([self.pins, ROOT / "requirements.txt"], sys.version)
         if stamped(stamp, wanted):
             note("nothing new")
-            return
-        shutil.rmtree(self.root, ignore_errors=True)
+        else:
+            shutil.rmtree(self.root, ignore_errors=True)
+            (self.root / "home").mkdir(parents=True)
+            self.install(note)
+            write_stamp(stamp, wanted)
+        self.untouched = self.freeze()
+
+    def install(self, note):
+        """The pins and nothing else; torch from its own index, or else that of `.venv`."""
         log = f"colab-{self.name}.log"
         sentence = f"The versions of {self.pins.name} could not be installed."
         run([environment.PYTHON, "-m", "venv", self.root / "venv"], log, sentence)
         torch, others = split_torch(self.pins.read_text("utf8"))
-        wanted_list = self.root / "pins.txt"
-        wanted_list.write_text(others, "utf8")
+        list_ = self.root / "pins.txt"
+        list_.write_text(others, "utf8")
         # The list is whole, so nothing has to be resolved; what runs once needs no compiled files.
         pip = [self.python, "-m", "pip", "install", "-q", "--no-deps", "--no-compile"]
-        run([*pip, "-r", wanted_list], log, sentence)
+        run([*pip, "-r", list_], log, sentence)
         index = ["--index-url", environment.TORCH_INDEX, "--retries", "0", "--timeout", "15"]
         try:
             run([*pip, *(index if sys.platform == "linux" else []), torch], log, sentence)
         except StageFailed:
             note(f"{borrow_torch(self.root)} in place of {torch}, which could not be had")
-        write_stamp(stamp, wanted)
 
     def freeze(self):
         command = [self.python, "-m", "pip", "freeze", "--all"]
-        return subprocess.check_output(command, text=True, env=self.environment("")).splitlines()
+        return subprocess.check_output(command, text=True, env=self.surroundings("")).splitlines()
 
-    def environment(self, local):
+    def surroundings(self, local):
         """What a process sees: no settings of this machine, no GPU, no index, no other host."""
         return {
             "PATH": f"{self.python.parent}{os.pathsep}{os.defpath}",
@@ -102,15 +115,13 @@ class Emulation:
 
     def execute(self, notebook, local, note):
         """One notebook, alone in an empty folder; afterwards the environment is as before."""
-        (self.root / "home").mkdir(exist_ok=True)
-        before = self.freeze()
         with tempfile.TemporaryDirectory() as empty:
             copy = shutil.copy2(notebook, empty)
             log = f"colab-{self.name}-{notebook.stem}.log"
             done = subprocess.run(
                 [self.python, RUNNER, copy],
                 cwd=empty,
-                env=self.environment(local),
+                env=self.surroundings(local),
                 capture_output=True,
                 text=True,
             )
@@ -119,7 +130,7 @@ class Emulation:
         run(remove, log, "The book's wheel could not be removed again.")
         if done.returncode:
             raise StageFailed(f"{done.stdout}{done.stderr}".strip())
-        if complaint := changed(before, after):
+        if complaint := changed(self.untouched, after):
             raise StageFailed(complaint)
         widgets, said = done.stdout.splitlines()[-2:]
         note(f"{widgets} moving")
@@ -192,6 +203,11 @@ def chosen(only=()):
     if unknown := set(only) - known:
         raise StageFailed(f"There is no notebook named {', '.join(sorted(unknown))}.")
     return [path for path in found if not only or path.stem in only]
+
+
+def few():
+    """What `make test` runs, on Colab's versions."""
+    return [path for path in chosen() if path.stem in FEW]
 
 
 def check(stages, sets, notebooks):

@@ -60,7 +60,7 @@ def main(path):
         return f"A cell failed:\n{error}"
     said = first_line(notebook)
     if said.count("\n") != 1 or not said.endswith(" cpu\n"):
-        return f"The first cell should print one line with versions and device, and printed {said!r}."
+        return f"The first cell should print one line of versions and device, not {said!r}."
     if complaints := missing_widgets(saved, notebook):
         return "A figure that moves in the book would not move here.\n" + "\n".join(complaints)
     print(sum(len(views(cell)) for cell in notebook.cells), said.strip(), sep="\n")

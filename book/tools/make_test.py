@@ -4,12 +4,13 @@ import re
 from collections import Counter
 
 import browser
+import colab_check
 import environment
 import make_book
 import vendor
 from stages import LOGS, ROOT, Stages, command_line, run
 
-STAGES = make_book.STAGES + 6
+STAGES = make_book.STAGES + 7 + len(colab_check.few())
 PYTEST = [environment.PYTHON, "-m", "pytest", "-q", "--color=no", "--tb=short"]
 NO_BROWSER = """
 ################################################################################
@@ -58,6 +59,7 @@ def main():
     # Before the pages: a fault in src/lessons is named here in a minute.
     total = tests(stages, "unit tests", ["tests", *both, *ignore])
     make_book.site(stages)
+    colab_check.check(stages, ["colab"], colab_check.few())
     nbval = ["--nbval", "notebooks", "--dist", "loadfile", "--nbval-cell-timeout", "300"]
     total += tests(stages, "notebooks again", [*nbval, "-n", "2"])
     total += tests(stages, "pages", [*slow, "-n", "2", "--dist", "loadfile"])
