@@ -1,7 +1,7 @@
 # Two commands do everything: `make book`, `make test`. The work is in book/tools.
 PYTHON ?= python3
 
-.PHONY: book serve notebooks test colab-check clean help
+.PHONY: book serve notebooks test colab-check lint-workflows clean help
 
 help:
 	@echo 'make book        build everything: environment, notebooks, pages'
@@ -25,6 +25,9 @@ test:
 
 colab-check:
 	@$(PYTHON) book/tools/colab_check.py $(SET) $(ONLY)
+
+lint-workflows:
+	@$(PYTHON) book/tools/lint_workflows.py
 
 clean:
 	rm -rf _build book/_assets/vendor .pytest_cache .ruff_cache

@@ -6,11 +6,12 @@ from collections import Counter
 import browser
 import colab_check
 import environment
+import lint_workflows
 import make_book
 import vendor
 from stages import LOGS, ROOT, Stages, command_line, run
 
-STAGES = make_book.STAGES + 7 + len(colab_check.few())
+STAGES = make_book.STAGES + 8 + len(colab_check.few())
 PYTEST = [environment.PYTHON, "-m", "pytest", "-q", "--color=no", "--tb=short"]
 NO_BROWSER = """
 ################################################################################
@@ -52,6 +53,8 @@ def main():
             "ruff.log",
             "Ruff has complaints.",
         )
+    with stages.stage("workflows") as note:
+        lint_workflows.lint(note)
     # These open the built book or build small ones, and take their time; the rest comes first.
     slow = [*sorted((ROOT / "tests").glob("test_page*.py")), ROOT / "tests" / "test_build.py"]
     ignore = [f"--ignore={path}" for path in slow]
