@@ -1,7 +1,7 @@
 # Two commands do everything: `make book`, `make test`. The work is in book/tools.
 PYTHON ?= python3
 
-.PHONY: book serve notebooks assignments test clean help
+.PHONY: book serve notebooks assignments test colab-check lint-workflows clean help
 
 help:
 	@echo 'make book        build everything: environment, notebooks, pages'
@@ -9,6 +9,7 @@ help:
 	@echo 'make test        build the book, then run every test'
 	@echo 'make notebooks   re-execute the saved notebooks; ONLY=01_order for one'
 	@echo 'make assignments cut the student notebooks out of notebooks/solutions'
+	@echo 'make colab-check run every notebook as Colab and Kaggle would; SET=colab, ONLY=01_order'
 	@echo 'make clean       remove what was built (.venv stays)'
 
 book:
@@ -25,6 +26,12 @@ assignments:
 
 test:
 	@$(PYTHON) book/tools/make_test.py
+
+colab-check:
+	@$(PYTHON) book/tools/colab_check.py $(SET) $(ONLY)
+
+lint-workflows:
+	@$(PYTHON) book/tools/lint_workflows.py
 
 clean:
 	rm -rf _build book/_assets/vendor .pytest_cache .ruff_cache

@@ -86,18 +86,23 @@ def test_warning_of_a_cell_fails_the_build(book):
     assert book.build().returncode != 0
 
 
-def test_site_of_a_fork_links_to_the_fork(book):
+def test_site_of_a_fork_names_the_fork_everywhere_and_the_original_nowhere(book):
+    """Pages, downloads, search index, everything that is written: no file has the old address."""
     from repository import configured, pages_url
 
     own = pages_url(configured())
     link = f"[Open in Colab](https://colab.research.google.com/github/{configured()}/blob/main/x)"
-    book.notebook("1", text=f"{link} [The lessons]({own})")
+    site = pages_url(configured())
+    book.notebook(f"print({site!r})", text=f"{link}, [the book]({site}/book/intro.html)")
     assert book.build(GITHUB_REPOSITORY="someone/their-fork").returncode == 0
     page = book.page()
     assert "github.com/someone/their-fork" in page
     assert "colab.research.google.com/github/someone/their-fork/blob/main/x" in page
-    assert 'href="https://someone.github.io/their-fork"' in page
-    assert configured() not in page and own not in page
+    assert "https://someone.github.io/their-fork/book/intro.html" in page
+    old = [address.encode() for address in (configured(), site.removeprefix("https://"))]
+    written = [path for path in (book.root / "_build/html").rglob("*") if path.is_file()]
+    named = [path.name for path in written if any(one in path.read_bytes() for one in old)]
+    assert len(written) > 20 and named == []
 
 
 def test_page_without_vendored_maths_uses_the_default_host(book):

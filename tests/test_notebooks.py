@@ -57,6 +57,19 @@ def test_the_book_has_its_notebooks():
     assert named == {f"notebooks/{name}" for name in NAMES}
 
 
+@pytest.mark.parametrize("path", PATHS, ids=NAMES)
+def test_notebook_of_a_fork_follows(path, monkeypatch):
+    """What `make notebooks` does once `_config.yml` names the fork: no old address is left."""
+    old = [repository.configured(), repository.pages_url(repository.configured())]
+    monkeypatch.setattr(repository, "configured", lambda: "someone/their-fork")
+    notebook = read(path)
+    bootstrap.apply(notebook, path.stem, new_code_cell)
+    text = nbformat.writes(notebook)
+    assert not [address for address in old if address in text]
+    assert f"github/someone/their-fork/blob/main/notebooks/{path.stem}.ipynb" in text
+    assert 'site = \\"https://someone.github.io/their-fork\\"' in text
+
+
 def test_address_is_written_in_one_form():
     """Who forks the book changes `_config.yml`; an address left elsewhere would stay behind."""
     owner, name = repository.configured().split("/")

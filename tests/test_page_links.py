@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from conftest import SITE
+from conftest import ROOT, SITE
 
 WRITTEN = (path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
 PAGES = sorted(name for name in WRITTEN if not name.startswith("_"))  # _static holds templates
@@ -75,3 +75,9 @@ def test_wheel_lies_on_the_site():
 
     wheel = bootstrap.source().split('wheel = f"{site}/')[1].split('"')[0]
     assert (SITE / wheel).is_file()
+
+
+def test_student_notebooks_lie_on_the_site():
+    """As they are: without outputs, with the first cell that installs the wheel beside them."""
+    for path in sorted((ROOT / "notebooks" / "assignments").glob("*.ipynb")):
+        assert (SITE / "assignments" / path.name).read_bytes() == path.read_bytes()

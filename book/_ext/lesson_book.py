@@ -44,13 +44,25 @@ def set_scripts(app, config):
     config.nb_ipywidgets_js = {"widget-host.js": {"defer": "defer"}}
 
 
+def in_the_name_of_the_fork(app, text):
+    """A text whose addresses are those of the repository that builds the site."""
+    pair = own, repository = app.lesson_repositories
+    pages = [f"{owner}.github.io/{name}" for owner, name in (full.split("/") for full in pair)]
+    return text.replace(*pages).replace(own, repository)
+
+
 def name_the_fork(app, docname, source):
     """Links that a page writes out itself, such as a notebook's Colab line, follow the fork."""
-    own, repository = app.lesson_repositories
-    source[0] = source[0].replace(own, repository)
-    owner, name = own.split("/")
-    pages = app.config.html_baseurl.rstrip("/")
-    source[0] = source[0].replace(f"https://{owner}.github.io/{name}", pages)
+    source[0] = in_the_name_of_the_fork(app, source[0])
+
+
+def name_the_fork_in_downloads(app, exception):
+    """So do the sources that each page offers to download."""
+    if exception or len(set(app.lesson_repositories)) == 1:
+        return
+    for path in (Path(app.outdir) / "_sources").rglob("*.*"):
+        text = path.read_text("utf8")
+        path.write_text(in_the_name_of_the_fork(app, text), "utf8")
 
 
 def depend_on_helpers(app, doctree):
@@ -133,6 +145,7 @@ def setup(app):
     app.connect("config-inited", set_addresses)
     app.connect("config-inited", set_scripts)
     app.connect("source-read", name_the_fork)
+    app.connect("build-finished", name_the_fork_in_downloads)
     app.connect("doctree-read", depend_on_helpers)
     app.connect("autodoc-process-docstring", escape_bars)
     app.connect("autodoc-process-docstring", keep_lines)

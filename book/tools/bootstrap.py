@@ -20,7 +20,7 @@ pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps"]
 if importlib.util.find_spec("lessons") is None:
     urls = wheel, f"{{repo}}/archive/refs/heads/main.zip"
     if all(subprocess.call([*pip, url]) for url in urls):
-        raise RuntimeError(f"The book's helpers could not be had from {{urls}}.")
+        raise RuntimeError(f"Neither of {{urls}} can be had: turn on the internet, run this again.")
     importlib.invalidate_caches()
 import torch
 names = "{package}", "numpy", "torch"

