@@ -16,7 +16,7 @@ SCRIPTS_LAST = ("scripts/bootstrap.js", "scripts/pydata-sphinx-theme.js")
 OPTIONS = "documentation_options.js"
 APART = ("vendor/", "widget-host.js")
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
-SEARCH = ("searchtools.js", "language_data.js")
+SEARCH = ("language_data.js", "searchtools.js")
 
 ADDRESS = re.compile(r"url\((?![\"']?(?:data:|https?:|#))[\"']?([^)\"']+)[\"']?\)")
 ICON_FONT = re.compile(r"@font-face\{[^}]*Font Awesome[^}]*\}")
@@ -52,7 +52,9 @@ def join_files(app, pagename, templatename, context, doctree):
         else:
             kept.append(script)
     if pagename == "search":
-        scripts += SEARCH
+        # Behind what they call, before what asks whether they are there.
+        place = scripts.index("doctools.js") + 1
+        scripts[place:place] = SEARCH
     scripts += SCRIPTS_LAST
     # The options first, for the theme's inline scripts add to them; then what is deferred.
     context["script_files"] = [_JavaScript(None, body=options), *kept]
