@@ -4,10 +4,11 @@ import os
 import re
 from pathlib import Path
 
+import joined
+import site_files
 from sphinx.util import logging
 
 LOGGER = logging.getLogger(__name__)
-ICON_FONT = re.compile(r"@font-face\{[^}]*Font Awesome[^}]*\}")
 EMPTY_HEADER = re.compile(r'<th class="head">\s*(?:<p>\s*</p>)?\s*</th>')
 # What begins a line of its own in our docstrings: an argument, what comes back, what is refused.
 DOC_LINE = re.compile(
@@ -129,8 +130,6 @@ def drop_icon_fonts(app, exception):
     if exception or app.builder.format != "html":
         return
     static = Path(app.outdir) / "_static"
-    css = static / "styles" / "pydata-sphinx-theme.css"
-    css.write_text(ICON_FONT.sub("", css.read_text("utf8")), "utf8")
     for path in (static / "scripts").glob("fontawesome*"):
         path.unlink()
     for path in (static / "vendor" / "fontawesome").rglob("*.*"):
@@ -152,4 +151,6 @@ def setup(app):
     app.connect("html-page-context", refuse_other_widgets, priority=900)
     app.connect("html-page-context", mend_for_screen_readers)
     app.connect("build-finished", drop_icon_fonts)
+    joined.setup(app)
+    site_files.setup(app)
     return {"version": "1", "parallel_read_safe": True}

@@ -1,6 +1,7 @@
 """`make book`: environment, packages, browser assets, wheel, then every page executed and built."""
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -113,13 +114,37 @@ def pages(note):
         raise
     for built in (BUILD / "wheel").glob("*.whl"):
         shutil.copy2(built, SITE)
-    given = ROOT / "notebooks" / "assignments"
-    if given.is_dir():  # to be handed out as they are, without a copy of the repository
-        hidden = shutil.ignore_patterns(".*")
-        shutil.copytree(given, SITE / "assignments", dirs_exist_ok=True, ignore=hidden)
-    (SITE / ".nojekyll").touch()
+    student_notebooks()
+    landing()
     write_stamp(settings_stamp, settings)
     write_stamp(stamp, wanted)
+
+
+def student_notebooks():
+    """Beside the pages, to be handed out as they are; on a fork's site they name the fork."""
+    own, site = repository.configured(), repository.for_site()
+    folder = SITE / "assignments"
+    folder.mkdir(exist_ok=True)
+    for path in (ROOT / "notebooks" / "assignments").glob("*.ipynb"):
+        text = path.read_text("utf8")
+        text = text.replace(repository.pages_url(own), repository.pages_url(site))
+        (folder / path.name).write_text(text.replace(own, site), "utf8")
+
+
+def landing():
+    """The site's own address leads to the first page, and is shared with that page's card.
+
+    Jupyter Book writes a bare redirection, which the sites that show cards do not follow.
+    """
+    first = re.search(r"url=([^\"]+)", (SITE / "index.html").read_text("utf8"))[1]
+    head = (SITE / first).read_text("utf8").split("</head>")[0]
+    kept = re.findall(r"<title>.*?</title>|<meta (?:property|name)=.*?/>", head, re.S)
+    kept += re.findall(r'<link rel="canonical".*?/>', head)
+    lines = ['<meta charset="utf-8" />', *kept]
+    lines += [f'<meta http-equiv="Refresh" content="0; url={first}" />']
+    text = "\n".join(['<!DOCTYPE html>', '<html lang="en">', "<head>", *lines, "</head>", "<body>"])
+    link = f'<p>The book begins at <a href="{first}">its first page</a>.</p>'
+    (SITE / "index.html").write_text(f"{text}\n{link}\n</body>\n</html>\n", "utf8")
 
 
 def forget_pages():
