@@ -57,6 +57,10 @@ def cells_of(name="a2", answers=RIGHT):
     return cells
 
 
+def is_check(each):
+    return "tasks.check(" in "".join(each["source"])
+
+
 def with_answer(**answers):
     """The cells of the right notebook with other answers: a2_1 stands for a2.1."""
     changed = {key.replace("_", "."): code for key, code in answers.items()}
@@ -213,6 +217,10 @@ def weather():
         "stubs pasted behind": ([*right, *blank], Expected(FULL)),
         "reordered": ([*functions[::-1], *others[::-1]], Expected(FULL)),
         "checks deleted": ([*functions, right[2]], Expected(FULL)),
+        "checks edited": (
+            [cell("assert True") if is_check(each) else each for each in right],
+            Expected(FULL),
+        ),
         "answer deleted": (
             [each for each in right if each is not functions[1]],
             Expected(lost("a2.2"), (), ("no function rotate",)),

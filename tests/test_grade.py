@@ -2,12 +2,13 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
+import make_book
 import pytest
 import submissions
 from student_code import RIGHT
@@ -18,8 +19,6 @@ from lessons import grade, grade_marks, grade_process, tasks
 # Short, so that what hangs costs the tests little; honest calls take milliseconds.
 QUICK = grade_process.Limits(cell=10, call=1, patience=6)
 SLEEP = b"sleep\x0031536"
-# One worker grades the folder, however many run the tests.
-pytestmark = pytest.mark.xdist_group("grade")
 
 
 @pytest.fixture(scope="module")
@@ -87,10 +86,9 @@ def processes():
 
 
 def test_a_page_shows_neither_a_hidden_case_nor_an_answer_nor_anybody_else(graded):
-    assignment = tasks.assignment("a2")
     seed = json.loads((graded.out / "run.json").read_text("utf8"))["seed"]
     hidden = set()
-    for task in assignment.tasks:
+    for task in submissions.A2:
         for case in tasks.cases(task, seed):
             for call in case.calls:
                 for part in json.dumps(grade_marks.wire.encode(list(call), [])).split(","):
@@ -177,11 +175,12 @@ def test_what_the_command_refuses(arguments, words, bubblewrap, tmp_path, monkey
     assert "Traceback" not in answer.stderr and not Path("x").exists()
 
 
-def test_the_package_alone_is_enough(bubblewrap, tmp_path):
-    """As an installed wheel has it: no repository around it."""
+def test_an_installed_wheel_is_enough(bubblewrap, tmp_path):
+    """The book's own wheel, unpacked where nothing of the repository is around it."""
+    make_book.wheel(print)  # kept for the site, which is built from the same one
+    (wheel,) = (make_book.BUILD / "wheel").glob("*.whl")
     site = tmp_path / "site"
-    ignore = shutil.ignore_patterns("__pycache__", "data")
-    shutil.copytree(Path(grade.__file__).parent, site / "lessons", ignore=ignore)
+    zipfile.ZipFile(wheel).extractall(site)
     answer = subprocess.run(
         [sys.executable, "-m", "lessons.grade", "a1", few(tmp_path, 1), "-o", tmp_path / "out"],
         env={**os.environ, "PYTHONPATH": str(site)},

@@ -42,9 +42,23 @@ def test_points_add_up():
     ]
 
 
+CONTRAST = """() => {
+  const light = (color) => {
+    const [r, g, b] = color.match(/[0-9.]+/g).map((c) => c / 255)
+      .map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+  };
+  const back = light(getComputedStyle(document.body).backgroundColor);
+  return [...document.querySelectorAll("h1, p, td, .right, .wrong")]
+    .map((e) => light(getComputedStyle(e).color))
+    .map((front) => Math.max(front, back) / Math.min(front, back));
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 375])
-def test_the_page_fits_and_asks_nobody(chromium, width):
-    page = chromium.new_page(viewport={"width": width, "height": 800})
+def test_the_page_fits_can_be_read_and_asks_nobody(chromium, width, theme):
+    page = chromium.new_page(viewport={"width": width, "height": 800}, color_scheme=theme)
     asked, complaints = [], []
     page.on("request", lambda request: asked.append(request.url))
     page.on("console", lambda message: complaints.append(message.text))
@@ -52,6 +66,8 @@ def test_the_page_fits_and_asks_nobody(chromium, width):
     record = RECORD | {"tasks": [{**RECORD["tasks"][0], "cases": long}]}
     page.set_content(grade_feedback.page(record, "A1", WRITTEN))
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+    assert dark == (theme == "dark") and min(page.evaluate(CONTRAST)) > 4.5
     assert page.locator("h1").count() == 1 and page.locator("table").count() == 1
     assert not asked and not complaints
     page.close()

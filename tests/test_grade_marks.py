@@ -6,7 +6,6 @@ from student_code import IMPORTS, RIGHT
 
 from lessons import grade_marks, grade_process, tasks
 
-pytestmark = pytest.mark.xdist_group("grade")
 A1 = tasks.assignment("a1")
 QUICK = grade_process.Limits(cell=5, call=1, patience=5)
 

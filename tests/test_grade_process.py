@@ -6,7 +6,6 @@ import pytest
 
 from lessons import grade_marks, grade_process, tasks, wire
 
-pytestmark = pytest.mark.xdist_group("grade")
 QUICK = grade_process.Limits(cell=5, call=1, patience=5)
 
 

@@ -9,8 +9,6 @@ import pytest
 
 from lessons import grade_marks, grade_process, grade_sandbox, tasks, wire
 
-pytestmark = pytest.mark.xdist_group("grade")
-
 
 @pytest.fixture(scope="module")
 def inside(bubblewrap):
@@ -37,7 +35,9 @@ def test_nothing_outside_is_to_be_seen(inside, tmp_path):
     # Of this folder, no more than the way to the packages, if they lie in it.
     here = repr(os.getcwd())
     assert inside(f"return not os.path.exists({here}) or set(os.listdir({here})) <= {{'.venv'}}")
-    assert inside("return len(os.listdir('/tmp'))") == 0
+    # Packages may lie below /tmp themselves, as they do where this repository does.
+    seen = inside("return len(os.listdir('/tmp'))")
+    assert seen == any(path.startswith("/tmp/") for path in grade_sandbox.libraries())
     assert inside("return len([p for p in os.listdir('/proc') if p.isdigit()])") <= 3
 
 

@@ -9,7 +9,6 @@ from test_imports import imports
 
 from lessons import grade_marks, grade_process, tasks
 
-pytestmark = pytest.mark.xdist_group("grade")
 A2 = tasks.assignment("a2")
 
 

@@ -69,8 +69,9 @@ def main():
         lint_workflows.lint(note)
     # These open the built book or build small ones, and take their time; the rest comes first.
     slow = [*sorted((ROOT / "tests").glob("test_page*.py")), ROOT / "tests" / "test_build.py"]
-    graded = [*sorted((ROOT / "tests").glob("test_assignments*.py"))]
-    graded.append(ROOT / "tests" / "test_instructors_page.py")
+    # Each of these grades a class once for all its tests, so a file belongs to one worker.
+    names = ("test_grade*.py", "test_assignments*.py", "test_instructors_page.py")
+    graded = [path for name in names for path in sorted((ROOT / "tests").glob(name))]
     ignore = [f"--ignore={path}" for path in [*slow, *graded]]
     both = ["-n", "2", "--dist", "loadgroup"]
     # Before the pages: a fault in src/lessons is named here in a minute.

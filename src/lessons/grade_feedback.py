@@ -6,17 +6,30 @@ It shows what held and what did not, per task; no hidden case, no right answer, 
 import html
 
 STYLE = """
+:root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem;
        color: #1b1b1b; background: #fff; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .3rem; }
+h1 { font-size: 1.5rem; line-height: 1.25; } h2 { font-size: 1.15rem; margin: 2rem 0 .3rem; }
 table { border-collapse: collapse; width: 100%; table-layout: fixed; }
-td, th { text-align: left; padding: .3rem .4rem; border-bottom: 1px solid #ccc;
+td, th { text-align: left; padding: .3rem .4rem; border-bottom: 1px solid #8886;
        vertical-align: top; overflow-wrap: break-word; }
 th:first-child { width: 32%; }
 td:last-child, th:last-child { text-align: right; width: 4.5rem; white-space: nowrap; }
 li, p { overflow-wrap: anywhere; }
 .right { color: #14602c; } .wrong { color: #9a1b1b; }
+@media (max-width: 30rem) {
+  body { margin: 1rem auto; font-size: 15px; }
+  td, th { padding: .3rem; }
+}
+@media (prefers-color-scheme: dark) {
+  body { color: #e6e6e6; background: #16181c; }
+  .right { color: #7ed49a; } .wrong { color: #ff9c9c; }
+}
 """
+HOW = (
+    "Your functions were called with inputs other than those of the notebook's own checks. "
+    "“Off by” is the largest difference between a number that came back and the right one."
+)
 
 
 class Markup(str):
@@ -29,20 +42,20 @@ def page(record, title, written):
     record: what ``grade_results`` keeps of a student.  title: the assignment's.
     written: [(task, title, points or None, of, comment)] of the questions marked by hand.
     """
-    parts = [_tag("h1", f"{title}: {record['student']}")]
+    parts = [_tag("h1", title), _tag("p", record["student"])]
     hand = sum(points or 0 for _, _, points, _, _ in written)
     of = sum(task["of"] for task in record["tasks"]) + sum(row[3] for row in written)
     total = f"{shown(record['total'] + hand)} of {of} points"
     if any(points is None for _, _, points, _, _ in written):
         total += ", without the questions that are marked by hand"
     parts.append(_tag("p", _tag("strong", total)))
-    parts += [_tag("p", f"Graded from {', '.join(record['files'])}.")]
+    parts += [_tag("p", f"Graded from {', '.join(record['files'])}. {HOW}")]
     for task in record["tasks"]:
-        parts.append(_tag("h2", f"{task['id']} {task['title']}"))
+        parts.append(_tag("h2", f"{task['id'].upper()} · {task['title']}"))
         parts.append(_table(task))
     for name, heading, points, most, comment in written:
-        parts.append(_tag("h2", f"{name} {heading}"))
-        told = "marked by hand" if points is None else f"{shown(points)} of {most}"
+        parts.append(_tag("h2", f"{name.upper()} · {heading}"))
+        told = "Marked by hand" if points is None else f"{shown(points)} of {most}"
         parts.append(_tag("p", f"{told}. {comment}".strip()))
     for heading, lines in (("Cells that stopped", record["notes"]), ("Remarks", record["flags"])):
         if lines:

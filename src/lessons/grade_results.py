@@ -127,7 +127,7 @@ class Results:
             if not task.function:
                 points, comment = self.hand.get((_cell(record["student"]), task.id), (None, ""))
                 questions.append((task.id, task.title, points, task.points, comment))
-        title = f"{self.assignment.name.upper()} {self.assignment.title}"
+        title = f"{self.assignment.name.upper()} · {self.assignment.title}"
         path = self.pages / f"{_file_name(record['student'])}.html"
         _write(path, grade_feedback.page(record, title, questions))
 
