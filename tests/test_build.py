@@ -93,6 +93,8 @@ def test_site_of_a_fork_names_the_fork_everywhere_and_the_original_nowhere(book)
     own = pages_url(configured())
     link = f"[Open in Colab](https://colab.research.google.com/github/{configured()}/blob/main/x)"
     site = pages_url(configured())
+    (book.root / ".github").mkdir()
+    (book.root / ".github" / "TEMPLATE.md").write_text("# A form\n")
     book.notebook(f"print({site!r})", text=f"{link}, [the book]({site}/book/intro.html)")
     assert book.build(GITHUB_REPOSITORY="someone/their-fork").returncode == 0
     page = book.page()
@@ -103,6 +105,8 @@ def test_site_of_a_fork_names_the_fork_everywhere_and_the_original_nowhere(book)
     written = [path for path in (book.root / "_build/html").rglob("*") if path.is_file()]
     named = [path.name for path in written if any(one in path.read_bytes() for one in old)]
     assert len(written) > 20 and named == []
+    # Sphinx takes a form for pull requests for a page, unless it is told not to.
+    assert not [path for path in written if ".github" in path.parts]
 
 
 def test_page_without_vendored_maths_uses_the_default_host(book):

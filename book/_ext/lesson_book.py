@@ -61,9 +61,10 @@ def name_the_fork_in_downloads(app, exception):
     """So do the sources that each page offers to download."""
     if exception or len(set(app.lesson_repositories)) == 1:
         return
-    for path in (Path(app.outdir) / "_sources").rglob("*.*"):
-        text = path.read_text("utf8")
-        path.write_text(in_the_name_of_the_fork(app, text), "utf8")
+    for path in (Path(app.outdir) / "_sources").rglob("*"):
+        if path.is_file():
+            text = path.read_text("utf8")
+            path.write_text(in_the_name_of_the_fork(app, text), "utf8")
 
 
 def depend_on_helpers(app, doctree):
