@@ -1,13 +1,15 @@
 # Two commands do everything: `make book`, `make test`. The work is in book/tools.
 PYTHON ?= python3
 
-.PHONY: book serve notebooks test clean help
+.PHONY: book serve notebooks test offline pdf clean help
 
 help:
 	@echo 'make book        build everything: environment, notebooks, pages'
 	@echo 'make serve       open the built book in a browser'
 	@echo 'make test        build the book, then run every test'
 	@echo 'make notebooks   re-execute the saved notebooks; ONLY=01_order for one'
+	@echo 'make offline     the whole site as one zip, and open it as files'
+	@echo 'make pdf         the book on paper'
 	@echo 'make clean       remove what was built (.venv stays)'
 
 book:
@@ -21,6 +23,12 @@ notebooks:
 
 test:
 	@$(PYTHON) book/tools/make_test.py
+
+offline:
+	@$(PYTHON) book/tools/make_offline.py
+
+pdf:
+	@$(PYTHON) book/tools/make_pdf.py
 
 clean:
 	rm -rf _build book/_assets/vendor .pytest_cache .ruff_cache
