@@ -87,7 +87,7 @@ def test_warning_of_a_cell_fails_the_build(book):
 
 
 def test_site_of_a_fork_links_to_the_fork(book):
-    from repository import configured
+    from repository import configured, pages_url
 
     link = f"[Open in Colab](https://colab.research.google.com/github/{configured()}/blob/main/x)"
     book.notebook("1", text=link)
@@ -96,6 +96,11 @@ def test_site_of_a_fork_links_to_the_fork(book):
     assert "github.com/someone/their-fork" in page
     assert "colab.research.google.com/github/someone/their-fork/blob/main/x" in page
     assert configured() not in page
+    # Nor anywhere else on the site, by either of its addresses.
+    for path in (book.root / "_build/html").rglob("*.*"):
+        if path.suffix in (".html", ".txt", ".xml", ".js", ".css"):
+            text = path.read_text("utf8")
+            assert configured() not in text and pages_url(configured()) not in text, path
 
 
 def test_page_without_vendored_maths_uses_the_default_host(book):
@@ -179,6 +184,7 @@ def test_second_build_does_nothing_and_a_failed_one_is_forgotten(monkeypatch, tm
 
     monkeypatch.setattr(make_book, "run", build)
     notes = []
+    monkeypatch.setattr(make_book, "landing", lambda: None)
     make_book.pages(notes.append)
     make_book.pages(notes.append)
     assert len(calls) == 1 and notes == ["nothing new"]

@@ -52,7 +52,8 @@ def main():
             "Ruff has complaints.",
         )
     # These open the built book or build small ones, and take their time; the rest comes first.
-    slow = [*sorted((ROOT / "tests").glob("test_page*.py")), ROOT / "tests" / "test_build.py"]
+    slow = [*sorted((ROOT / "tests").glob("test_page*.py"))]
+    slow += [ROOT / "tests" / name for name in ("test_build.py", "test_site.py")]
     ignore = [f"--ignore={path}" for path in slow]
     both = ["-n", "2", "--dist", "loadgroup"]
     # Before the pages: a fault in src/lessons is named here in a minute.
