@@ -90,7 +90,6 @@ def test_site_of_a_fork_names_the_fork_everywhere_and_the_original_nowhere(book)
     """Pages, downloads, search index, everything that is written: no file has the old address."""
     from repository import configured, pages_url
 
-    own = pages_url(configured())
     link = f"[Open in Colab](https://colab.research.google.com/github/{configured()}/blob/main/x)"
     site = pages_url(configured())
     (book.root / ".github").mkdir()
@@ -190,6 +189,7 @@ def test_second_build_does_nothing_and_a_failed_one_is_forgotten(monkeypatch, tm
 
     monkeypatch.setattr(make_book, "run", build)
     notes = []
+    monkeypatch.setattr(make_book, "landing", lambda: None)
     make_book.pages(notes.append)
     make_book.pages(notes.append)
     assert len(calls) == 1 and notes == ["nothing new"]

@@ -41,7 +41,6 @@ def fresh():
     return experiments.quick()
 
 
-@pytest.mark.xdist_group("quick")  # one worker trains them, once
 class TestTrainedHere:
     def test_the_three_schemes_come_out_in_order(self, fresh):
         """One try gave 2.06, 1.32 and 1.00; another Python's help texts move them a little."""

@@ -90,7 +90,7 @@ def test_page_is_light(visit):
     print(f"{visit.name}: {total:.0f} kB gzip, {len(sizes)} requests")
     limit = 2000 if visit.name in widget_pages() else 1000
     assert total <= limit, sorted(sizes.items(), key=lambda item: -item[1])[:6]
-    assert len(sizes) <= 40
+    assert len(sizes) <= 25, sorted(sizes)
 
 
 def test_page_has_its_ways_on(visit):

@@ -18,7 +18,6 @@ from torch_schemes import MAX_LEN, B, D, H, T, W, assert_near, normal, positions
 from lessons import alibi, layers, relative, rope
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # nothing here is to be downloaded
-pytestmark = pytest.mark.xdist_group("peers")  # one worker loads them, not each
 FLOATS = (torch.float64, torch.float32, torch.bfloat16)
 WHERE = {"near": positions() % 100, "far": positions()}
 

@@ -12,7 +12,6 @@ import torch
 from lessons import frequencies, rope
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # nothing here is to be downloaded
-pytestmark = pytest.mark.xdist_group("peers")  # one worker loads them, not each
 
 B, H, D, THETA = 2, 3, 128, 10_000.0
 W = frequencies.inverse_frequencies(D, THETA)

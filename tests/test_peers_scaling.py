@@ -15,7 +15,6 @@ from lessons import scaling
 from lessons.frequencies import inverse_frequencies
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # nothing here is to be downloaded
-pytestmark = pytest.mark.xdist_group("peers")  # one worker loads them, not each
 
 # Where d is no power of two, 2i/d is rounded, and Llama 3.1's rule is 1.4e-6 away in float32.
 HEADS = [(128, 10_000.0), (128, 500_000.0), (64, 1e6)]

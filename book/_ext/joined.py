@@ -23,7 +23,8 @@ ICON_FONT = re.compile(r"@font-face\{[^}]*Font Awesome[^}]*\}")
 ICON_NAME = re.compile(r'(?:\.fa-[\w-]+:before,?)+\{content:"\\?[^"]{1,5}"\}')
 CHARSET = re.compile(r'@charset "[^"]*";')
 # A page opened as a file may read no other file: search shows titles there, without excerpts.
-FILES_TELL_TITLES = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = 0;'
+FILES_TELL_TITLES = """
+if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;"""
 
 
 def local(file):

@@ -142,7 +142,7 @@ def landing():
     kept += re.findall(r'<link rel="canonical".*?/>', head)
     lines = ['<meta charset="utf-8" />', *kept]
     lines += [f'<meta http-equiv="Refresh" content="0; url={first}" />']
-    text = "\n".join(['<!DOCTYPE html>', '<html lang="en">', "<head>", *lines, "</head>", "<body>"])
+    text = "\n".join(["<!DOCTYPE html>", '<html lang="en">', "<head>", *lines, "</head>", "<body>"])
     link = f'<p>The book begins at <a href="{first}">its first page</a>.</p>'
     (SITE / "index.html").write_text(f"{text}\n{link}\n</body>\n</html>\n", "utf8")
 

@@ -23,6 +23,18 @@ MARGIN = {"top": "17mm", "bottom": "19mm", "left": "18mm", "right": "18mm"}
 WIDTH = round((210 - 2 * 18) / 25.4 * 96)
 FOOTER = """<div style="width: 100%; text-align: center; font: 8pt sans-serif; color: #444">
 <span class="pageNumber"></span></div>"""
+PAPER = {
+    "format": "A4",
+    "margin": MARGIN,
+    "print_background": True,
+    "outline": True,
+    "tagged": True,
+    "display_header_footer": True,
+    "header_template": "<span></span>",
+    "footer_template": FOOTER,
+}
+NUMBER = """sheets => document.querySelectorAll('.contents .page')
+  .forEach((place, row) => { place.textContent = sheets[row]; })"""
 SHRINK = """() => {
   const width = (element) => element.getBoundingClientRect().width;
   const shrunk = [];
@@ -36,7 +48,9 @@ SHRINK = """() => {
   }
   for (const table of document.querySelectorAll('table')) {
     const room = width(table.parentElement);
-    if (width(table) > room + 1) { table.style.zoom = room / width(table) * 0.985; shrunk.push(table); }
+    if (width(table) <= room + 1) continue;
+    table.style.zoom = room / width(table) * 0.985;
+    shrunk.push(table);
   }
   return shrunk.length;
 }"""
@@ -63,34 +77,34 @@ def print_book(target):
 
     FOLDER.mkdir(parents=True, exist_ok=True)
     names, base = reading_order()
-    page_file, first = FOLDER / "book.html", FOLDER / "first.pdf"
-    begins = None
+    source = FOLDER / "book.html"
+    text = print_edition.document(SITE, "../html", names, base, *settings())
+    source.write_text(text, "utf8")
     with sync_playwright() as driver:
         flags = ["--no-sandbox", "--disable-gpu"]
         chromium = driver.chromium.launch(executable_path=browser.find(), args=flags)
-        for output in (first, target):
-            text, titles = print_edition.document(
-                SITE, "../html", names, base, *settings(), pages=begins
-            )
-            page_file.write_text(text, "utf8")
-            print_page(chromium, page_file, output)
-            reader = PdfReader(output)
-            begins = {
-                title: reader.get_destination_page_number(entry) + 1
-                for title, entry in zip(titles, chapters(reader), strict=True)
-            }
+        page = opened(chromium, source)
+        page.pdf(path=FOLDER / "first.pdf", **PAPER)
+        begins = sheets(PdfReader(FOLDER / "first.pdf"))
+        page.evaluate(NUMBER, begins)
+        page.pdf(path=target, **PAPER)
         chromium.close()
-    print(f"{len(reader.pages)} sheets")
+    found = PdfReader(target)
+    # As many digits as before, so that nothing has moved.
+    assert sheets(found) == begins and len(begins) == len(names), (begins, sheets(found))
+    print(f"{len(found.pages)} sheets")
 
 
-def chapters(reader):
-    """The entries of the outline's first level; those below them are lists."""
-    return [entry for entry in reader.outline if not isinstance(entry, list)]
+def sheets(reader):
+    """The number of the sheet on which each entry of the outline's first level begins."""
+    entries = (entry for entry in reader.outline if not isinstance(entry, list))
+    return [reader.get_destination_page_number(entry) + 1 for entry in entries]
 
 
-def print_page(chromium, source, target):
+def opened(chromium, source):
+    """The one page, its maths and figures drawn, nothing wider than the paper."""
     page = chromium.new_page(viewport={"width": WIDTH, "height": 1000}, device_scale_factor=2)
-    page.set_default_timeout(600_000)
+    page.set_default_timeout(900_000)
     page.emulate_media(media="print", color_scheme="light")
     page.goto(source.as_uri(), wait_until="load")
     page.evaluate("window.MathJax.startup.promise")
@@ -100,11 +114,7 @@ def print_page(chromium, source, target):
     )
     page.evaluate("document.fonts.ready")
     page.evaluate(SHRINK)
-    page.pdf(
-        path=target, format="A4", margin=MARGIN, print_background=True, outline=True, tagged=True,
-        display_header_footer=True, header_template="<span></span>", footer_template=FOOTER,
-    )
-    page.close()
+    return page
 
 
 def main():

@@ -68,12 +68,13 @@ def main():
     with stages.stage("workflows") as note:
         lint_workflows.lint(note)
     # These open the built book or build small ones, and take their time; the rest comes first.
-    slow = [*sorted((ROOT / "tests").glob("test_page*.py")), ROOT / "tests" / "test_build.py"]
+    slow = [*sorted((ROOT / "tests").glob("test_page*.py"))]
+    slow += [ROOT / "tests" / name for name in ("test_build.py", "test_site.py")]
     # Each of these grades a class once for all its tests, so a file belongs to one worker.
     names = ("test_grade*.py", "test_assignments*.py", "test_instructors_page.py")
     graded = [path for name in names for path in sorted((ROOT / "tests").glob(name))]
     ignore = [f"--ignore={path}" for path in [*slow, *graded]]
-    both = ["-n", "2", "--dist", "loadgroup"]
+    both = ["-n", "2", "--dist", "loadfile"]
     # Before the pages: a fault in src/lessons is named here in a minute.
     total = tests(stages, "unit tests", ["tests", *both, *ignore])
     total += tests(stages, "assignments", [*graded, "-n", "2", "--dist", "loadfile"])

@@ -45,7 +45,7 @@ DOCUMENT = """\
 </body>
 </html>
 """
-ENTRY = '<li><a href="#{id}">{title}</a><span class="page" data-for="{id}">{page}</span></li>'
+ENTRY = '<li><a href="#{id}">{title}</a><span class="page">000</span></li>'
 
 
 class Chapter:
@@ -78,7 +78,7 @@ class Chapter:
         return link
 
     def open_or_move(self):
-        """Paper cannot close an answer, so it stands at the end of its chapter; the rest is open."""
+        """Paper closes no answer: answers stand at the end of their chapter, the rest is open."""
         answers = []
         for details in self.body.find_all("details"):
             title = details.summary.extract().get_text(" ").strip()
@@ -141,19 +141,15 @@ def slug(name):
     return re.sub(r"\W+", "-", name.removesuffix(".html"))
 
 
-def document(site, base, names, address, title, author, *, pages=None):
-    """The text of the one page, and its chapters' titles.
+def document(site, base, names, address, title, author):
+    """The text of the one page.
 
     site: the folder of the built pages; base: its address as the new page names it.
     names: the pages in reading order; address: where the site is published.
-    pages: title to number of the sheet where it begins, once that is known.
     """
     chapters = [Chapter(site, base, name, address, names) for name in names]
     sheet = next((site / "_static").glob("book-*.css")).name
-    entries = [
-        ENTRY.format(id=one.id, title=one.title, page=(pages or {}).get(one.title, "000"))
-        for one in chapters
-    ]
+    entries = [ENTRY.format(id=one.id, title=one.title) for one in chapters]
     bodies = [
         f'<section class="chapter" id="{one.id}">{one.body.decode_contents()}</section>'
         for one in chapters
@@ -164,9 +160,14 @@ def document(site, base, names, address, title, author, *, pages=None):
         for text in one.states:
             states |= json.loads(text)["state"]
     state = json.dumps({"state": states}).replace("</", "<\\/")
-    text = DOCUMENT.format(
-        title=title, author=author, address=address, site=base, sheet=sheet,
-        style=STYLE.read_text("utf8"), contents="".join(entries),
-        chapters="\n".join(bodies), state=f'<script type="{STATE}">{state}</script>',
+    return DOCUMENT.format(
+        title=title,
+        author=author,
+        address=address,
+        site=base,
+        sheet=sheet,
+        style=STYLE.read_text("utf8"),
+        contents="".join(entries),
+        chapters="\n".join(bodies),
+        state=f'<script type="{STATE}">{state}</script>',
     )
-    return text, [one.title for one in chapters]

@@ -66,7 +66,9 @@ def test_page_stands_without_a_network(open_file, name):
     assert page.evaluate(RAW_MATH) == []
     missing = "() => [...document.images].filter((i) => i.complete && !i.naturalWidth).length"
     assert page.evaluate(missing) == 0
-    fonts = "document.fonts.ready.then(() => [...document.fonts].filter((f) => f.status == 'error'))"
+    fonts = (
+        "document.fonts.ready.then(() => [...document.fonts].filter((f) => f.status == 'error'))"
+    )
     assert page.evaluate(fonts) == []
     assert page.told == []
 
