@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import browser
 import colab_check
@@ -13,7 +14,7 @@ import vendor
 from stages import LOGS, ROOT, Stages, command_line, run
 
 STAGES = make_book.STAGES + 10 + len(colab_check.few())
-PYTEST = [environment.PYTHON, "-m", "pytest", "-q", "--color=no", "--tb=short"]
+PYTEST = [environment.PYTHON, "-m", "pytest", "-q", "--color=no", "--tb=short", "--durations=20"]
 NO_BROWSER = """
 ################################################################################
 #                                                                              #
@@ -34,19 +35,18 @@ NO_SANDBOX = """
 
 
 def tests(stages, name, arguments):
-    """One pytest run, its last line beside the stage's time; returns how many passed, skipped."""
-    log = f"test-{name.replace(' ', '-')}.log"
+    """One pytest run as a stage; returns how many passed and how many were skipped."""
     with stages.stage(name) as note:
-        run(
-            [*PYTEST, *arguments],
-            log,
-            f"The stage “{name}” failed.",
-            env=make_book.ONE_THREAD,
-        )
-        summary = (LOGS / log).read_text("utf8").strip().splitlines()[-1].strip("= ")
-        note(summary)
-    counts = {word: int(n) for n, word in re.findall(r"(\d+) (passed|skipped)", summary)}
-    return Counter(counts)
+        return pytest(name, arguments, note)
+
+
+def pytest(name, arguments, note):
+    """One pytest run, with its last line as the stage's note; counts as from ``tests``."""
+    log = f"test-{name.replace(' ', '-')}.log"
+    run([*PYTEST, *arguments], log, f"The stage “{name}” failed.", env=make_book.ONE_THREAD)
+    summary = (LOGS / log).read_text("utf8").strip().splitlines()[-1].strip("= ")
+    note(summary)
+    return Counter({word: int(n) for n, word in re.findall(r"(\d+) (passed|skipped)", summary)})
 
 
 def main():
@@ -78,11 +78,17 @@ def main():
     # Before the pages: a fault in src/lessons is named here in a minute.
     total = tests(stages, "unit tests", ["tests", *both, *ignore])
     total += tests(stages, "assignments", [*graded, "-n", "2", "--dist", "loadfile"])
-    make_book.site(stages)
-    colab_check.check(stages, ["colab"], colab_check.few())
-    nbval = ["--nbval", "notebooks", "--dist", "loadfile", "--nbval-cell-timeout", "300"]
+    nbval = ["--nbval", "notebooks", "--nbval-cell-timeout", "300"]
     nbval += ["--ignore=notebooks/assignments"]  # saved without outputs; their own tests run them
-    total += tests(stages, "notebooks again", [*nbval, "-n", "2"])
+    # The build keeps one processor busy, and the notebooks run again keep the other.
+    with ThreadPoolExecutor(1) as beside:
+        notes = []
+        again = beside.submit(pytest, "notebooks again", nbval, notes.append)
+        make_book.site(stages)
+        colab_check.check(stages, ["colab"], colab_check.few())
+        with stages.stage("notebooks again, begun with the pages") as note:
+            total += again.result()
+            note(notes[0])
     total += tests(stages, "pages", [*slow, "-n", "2", "--dist", "loadfile"])
     if found is None:
         print(NO_BROWSER)
