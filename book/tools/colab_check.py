@@ -131,6 +131,7 @@ class Emulation:
         if done.returncode:
             raise StageFailed(f"{done.stdout}{done.stderr}".strip())
         if complaint := changed(self.untouched, after):
+            (self.root / "stamp").unlink()  # the next check makes the environment afresh
             raise StageFailed(complaint)
         widgets, said = done.stdout.splitlines()[-2:]
         note(f"{widgets} moving")
