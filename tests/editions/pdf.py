@@ -26,7 +26,7 @@ def test_outline_and_contents_say_where_each_chapter_begins(reader, texts):
     assert printed[: len(begins)] == begins
     entries = [entry for entry in reader.outline if not isinstance(entry, list)]
     for sheet, entry in zip(begins, entries, strict=True):
-        words = re.sub(r"\W+", "", entry.title)
+        words = re.sub(r"\W+", "", entry.title)[:12]  # a long title is two lines
         assert words in re.sub(r"\W+", "", texts[sheet - 1]), entry.title
 
 
