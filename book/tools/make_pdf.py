@@ -73,7 +73,7 @@ def print_book(target):
     """Two printings: the first says on which sheet each chapter begins, for the contents."""
     import print_edition
     from playwright.sync_api import sync_playwright
-    from pypdf import PdfReader
+    from pypdf import PdfReader, PdfWriter
 
     FOLDER.mkdir(parents=True, exist_ok=True)
     names, base = reading_order()
@@ -87,12 +87,29 @@ def print_book(target):
         page.pdf(path=FOLDER / "first.pdf", **PAPER)
         begins = sheets(PdfReader(FOLDER / "first.pdf"))
         page.evaluate(NUMBER, begins)
-        page.pdf(path=target, **PAPER)
+        page.pdf(path=FOLDER / "second.pdf", **PAPER)
         chromium.close()
+    writer = PdfWriter(clone_from=FOLDER / "second.pdf")
+    say_titles_once(writer)
+    writer.write(target)
     found = PdfReader(target)
     # As many digits as before, so that nothing has moved.
     assert sheets(found) == begins and len(begins) == len(names), (begins, sheets(found))
     print(f"{len(found.pages)} sheets")
+
+
+def say_titles_once(writer):
+    """Chromium writes the words of a heading twice into the outline of a tagged PDF."""
+    from pypdf.generic import NameObject, TextStringObject
+
+    todo = [writer.root_object["/Outlines"]]
+    while todo:
+        entry = todo.pop().get_object()
+        title = entry.get("/Title", "")
+        half = len(title) // 2
+        if half and title[:half] == title[half:]:
+            entry[NameObject("/Title")] = TextStringObject(title[:half])
+        todo += [entry[key] for key in ("/First", "/Next") if key in entry]
 
 
 def sheets(reader):
