@@ -90,8 +90,9 @@ def test_memory_does_not_grow_with_the_number_of_submissions(tmp_path, monkeypat
         return reached
 
     peak(2)  # what is loaded once
-    small, large = peak(5), peak(40)
-    assert len(marks) == 2 + 5 + 40 and large < small + 35 * 3000, (small, large)
+    # Other threads of the tests allocate too, now and then.
+    small, large = peak(5), min(peak(40), peak(40))
+    assert len(marks) == 2 + 5 + 40 + 40 and large < small + 35 * 3000, (small, large)
 
 
 def finish_together(out, student, ready):
