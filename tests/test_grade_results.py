@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import shutil
+import time
 import tracemalloc
 
 import pytest
@@ -89,13 +90,21 @@ def test_memory_does_not_grow_with_the_number_of_submissions(tmp_path, monkeypat
         return reached
 
     peak(2)  # what is loaded once
-    small, large = peak(5), peak(40)
-    assert len(marks) == 2 + 5 + 40 and large < small + 35 * 3000, (small, large)
+    # Other threads of the tests allocate too, now and then.
+    small, large = peak(5), min(peak(40), peak(40))
+    assert len(marks) == 2 + 5 + 40 + 40 and large < small + 35 * 3000, (small, large)
 
 
 def finish_together(out, student, ready):
     """One of several runs, as a process: its record is there, and all write the tables at once."""
-    results = Results(out, tasks.assignment("a1"))
+    results, read = Results(out, tasks.assignment("a1")), Results._written
+
+    def slowly(self):
+        found = read(self)
+        time.sleep(0.1)  # time enough for the others to read the same
+        return found
+
+    Results._written = slowly
     results.keep(record(student))
     ready.wait()
     results.finish()
@@ -104,7 +113,7 @@ def finish_together(out, student, ready):
 def test_runs_that_end_together_leave_one_table_to_fill(tmp_path):
     """Each student once, one line of names, and the next run reads it."""
     context = multiprocessing.get_context("fork")
-    for attempt in range(5):
+    for attempt in range(2):
         out, ready = tmp_path / str(attempt), context.Barrier(6)
         runs = [
             context.Process(target=finish_together, args=(out, f"s{number}", ready))
