@@ -42,7 +42,10 @@ def set_scripts(app, config):
         config.mathjax_path = "vendor/mathjax/tex-chtml.js"
     else:
         LOGGER.info("No vendored MathJax: pages will ask the default CDN for it.")
-    config.nb_ipywidgets_js = {"widget-host.js": {"defer": "defer"}}
+    # Behind the style sheet on a slow line: text is read before formulas are set.
+    late = {"defer": "defer", "fetchpriority": "low"}
+    config.mathjax_options = late
+    config.nb_ipywidgets_js = {"widget-host.js": late}
 
 
 def in_the_name_of_the_fork(app, text):
