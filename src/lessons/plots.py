@@ -61,8 +61,17 @@ def figure(width=4.5, height=3.0, *, rows=1, columns=1, **options):
 
 
 def heatmap(
-    matrix, ax=None, *, x_label, y_label, colour_label=None,
-    row_names=None, column_names=None, diverging=False, values=False, limits=None,
+    matrix,
+    ax=None,
+    *,
+    x_label,
+    y_label,
+    colour_label=None,
+    row_names=None,
+    column_names=None,
+    diverging=False,
+    values=False,
+    limits=None,
 ):
     """A matrix as colours, row 0 on top.
 
@@ -83,8 +92,12 @@ def heatmap(
     ax = _axes(ax)
     with style():
         image = ax.imshow(
-            matrix, cmap="RdBu_r" if diverging else "viridis", vmin=limits[0], vmax=limits[1],
-            aspect="auto", interpolation="nearest",
+            matrix,
+            cmap="RdBu_r" if diverging else "viridis",
+            vmin=limits[0],
+            vmax=limits[1],
+            aspect="auto",
+            interpolation="nearest",
         )
         if colour_label is not None:
             ax.figure.colorbar(image, ax=ax, label=colour_label)
@@ -101,8 +114,13 @@ def heatmap(
                 red, green, blue, _ = image.to_rgba(matrix[row, column])
                 dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
                 ax.text(
-                    column, row, f"{matrix[row, column]:.2f}",
-                    ha="center", va="center", fontsize=9, color="white" if dark else "black",
+                    column,
+                    row,
+                    f"{matrix[row, column]:.2f}",
+                    ha="center",
+                    va="center",
+                    fontsize=9,
+                    color="white" if dark else "black",
                 )
     return ax
 
@@ -119,8 +137,14 @@ def attention(weights, words, ax=None):
     if weights.min() < 0 or weights.max() > 1 + 1e-9:
         raise ValueError(f"weights must lie in 0…1, got {weights.min():g} to {weights.max():g}")
     return heatmap(
-        weights, ax, x_label="key (is looked at)", y_label="query (looks)",
-        row_names=words, column_names=words, values=True, limits=(0, 1),
+        weights,
+        ax,
+        x_label="key (is looked at)",
+        y_label="query (looks)",
+        row_names=words,
+        column_names=words,
+        values=True,
+        limits=(0, 1),
     )
 
 
@@ -169,8 +193,13 @@ def _name_at_the_end(ax, drawn):
     for y, x, curve in ends:
         height = max(y, height + gap)
         ax.annotate(
-            curve.get_label(), (x, height), xytext=(5, 0), textcoords="offset points",
-            va="center", color=curve.get_color(), annotation_clip=False,
+            curve.get_label(),
+            (x, height),
+            xytext=(5, 0),
+            textcoords="offset points",
+            va="center",
+            color=curve.get_color(),
+            annotation_clip=False,
         )
 
 

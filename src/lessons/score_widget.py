@@ -34,8 +34,15 @@ class Hands(anywidget.AnyWidget):
     _max_distance = traitlets.Int().tag(sync=True)
 
     def __init__(
-        self, inv_freq, q_angles, k_angles, position=0, distance=0,
-        *, max_position=500, max_distance=100,
+        self,
+        inv_freq,
+        q_angles,
+        k_angles,
+        position=0,
+        distance=0,
+        *,
+        max_position=500,
+        max_distance=100,
     ):
         """
         inv_freq: at most 8 frequencies, radians per token. q_angles, k_angles: one angle for each
