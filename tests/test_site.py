@@ -72,6 +72,15 @@ def test_nothing_blocks_the_page_but_its_style(page):
         assert page.article in state.find_all_previous("article")
 
 
+def test_code_has_colours_for_light_and_for_dark(page):
+    """The theme rewrites its colours after the last page, too late for a file joined before."""
+    (link,) = page.select("link[rel=stylesheet]")
+    style = (SITE / page.path).parent.joinpath(link["href"]).read_text("utf8")
+    for theme in ("light", "dark"):
+        assert f'html[data-theme="{theme}"] .highlight .k' in style
+    assert "\n.highlight .k" not in style
+
+
 def test_only_pages_with_figures_load_their_host(page):
     hosts = [one for one in page.select("script[src]") if "widget-host" in one["src"]]
     assert len(hosts) == (page.path in widget_pages())

@@ -9,6 +9,7 @@ import re
 from importlib import resources
 from pathlib import Path
 
+from pydata_sphinx_theme.pygments import overwrite_pygments_css
 from sphinx.builders.html._assets import _JavaScript
 
 STYLES_FIRST = ("basic.css", "styles/pydata-sphinx-theme.css")  # what the theme's page names itself
@@ -37,6 +38,8 @@ def join_files(app, pagename, templatename, context, doctree):
     """Name the joined files on a page, in place of those that they hold."""
     if app.builder.format != "html" or "css_files" not in context:
         return
+    # The theme puts its colours for code in the dark there only after the last page was written.
+    overwrite_pygments_css(app)
     static = Path(app.outdir) / "_static"
     styles = [*STYLES_FIRST, *filter(None, map(local, context["css_files"]))]
     scripts, kept, options = [], [], ""
