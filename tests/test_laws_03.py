@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 import torch
-from answers import assert_a_sentence_and_no_trace, assert_right, assert_wrong
 
-from lessons import exercises, laws_03, pretrained
+from lessons import exercises, pretrained
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -96,31 +95,6 @@ UNUSABLE = [
     lambda ids: None,
     lambda: 3,
 ]
-
-
-@pytest.mark.parametrize(("exercise", "answer"), RIGHT)
-def test_right_answers_pass(exercise, answer):
-    assert_right(exercise, answer)
-
-
-@pytest.mark.parametrize(("exercise", "answer", "sentence"), WRONG)
-def test_wrong_ideas_get_a_sentence_with_a_number(exercise, answer, sentence):
-    assert_wrong(exercise, answer, sentence)
-
-
-@pytest.mark.parametrize("exercise", laws_03.LAWS)
-def test_what_cannot_be_used_gets_a_sentence_and_never_a_trace(exercise):
-    for answer in UNUSABLE:
-        assert_a_sentence_and_no_trace(exercise, answer)
-
-
-@pytest.mark.parametrize("exercise", laws_03.LAWS)
-def test_dots_are_no_answer_yet(exercise):
-    assert exercises.verdict(exercise, ...) == (False, f"{exercise}: not answered yet.")
-
-
-def test_every_exercise_is_tried_with_right_and_wrong_answers():
-    assert {case[0] for case in RIGHT} == {case[0] for case in WRONG} == set(laws_03.LAWS)
 
 
 def test_an_answer_and_the_table_are_left_as_they_were():

@@ -1,10 +1,8 @@
 """The laws of lesson 04's exercises: right answers pass, each wrong idea gets its number."""
 
 import numpy as np
-import pytest
-from answers import assert_a_sentence_and_no_trace, assert_right, assert_wrong
 
-from lessons import exercises, frequencies, laws_04, rope
+from lessons import frequencies, rope
 
 W4, W64 = frequencies.inverse_frequencies(4), frequencies.inverse_frequencies(64)
 
@@ -65,24 +63,3 @@ WRONG = [
 ]
 
 UNUSABLE = [None, "R", 1.5, True, np.full((4, 4), np.nan), lambda: 0, lambda q: None, lambda q: 3]
-
-
-@pytest.mark.parametrize(("exercise", "answer"), RIGHT)
-def test_right_answers_pass(exercise, answer):
-    assert_right(exercise, answer)
-
-
-@pytest.mark.parametrize(("exercise", "answer", "number"), WRONG)
-def test_wrong_ideas_get_a_sentence_with_a_number(exercise, answer, number):
-    assert_wrong(exercise, answer, number)
-
-
-@pytest.mark.parametrize("exercise", laws_04.LAWS)
-def test_what_cannot_be_used_gets_a_sentence_and_never_a_trace(exercise):
-    for answer in UNUSABLE:
-        assert_a_sentence_and_no_trace(exercise, answer)
-    assert exercises.verdict(exercise, ...) == (False, f"{exercise}: not answered yet.")
-
-
-def test_every_exercise_is_tried_with_right_and_wrong_answers():
-    assert {case[0] for case in RIGHT} == {case[0] for case in WRONG} == set(laws_04.LAWS)
