@@ -4,7 +4,7 @@ from faults import FREE, FUNCTION
 
 from lessons import tasks
 
-NO_TASK = [(1.1, "1.1"), ("a9.9", "'a9.9'"), ("a1.6", "'a1.6'"), (["a"], "['a']"), (None, "None")]
+NO_TASK = [(1.1, "1.1"), ("a9.9", "'a9.9'"), ("a1.6", "'a1.6'"), (["a"], "list"), (None, "None")]
 NO_NAME = [(True, "True"), (None, "NoneType"), (1, "int"), ("a5", "'a5'"), ("", "''")]
 CHECK = {"task": ("a1.1", NO_TASK), "function": (len, FUNCTION)}
 TABLE = {

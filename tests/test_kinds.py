@@ -63,12 +63,12 @@ def arrays(answer):
         answer = [*answer.state_dict().values(), *answer.buffers()]
     if isinstance(answer, torch.Tensor):
         return [] if answer.is_meta else [answer.detach().to_dense().numpy()]
-    if isinstance(answer, list) and np.shape(answer) and np.asarray(answer).dtype.kind in "biufc":
+    if isinstance(answer, list) and all(isinstance(part, (int, float, list)) for part in answer):
         return [np.asarray(answer)]
     if isinstance(answer, (list, tuple)):
         return [array for part in answer for array in arrays(part)]
     if isinstance(answer, dict):
-        return arrays(list(answer.values()))
+        return arrays(tuple(answer.values()))
     if isinstance(answer, (int, float, np.ndarray, np.generic)):
         return [np.asarray(answer)]
     return []

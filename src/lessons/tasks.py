@@ -147,7 +147,8 @@ def judged(case, answers):
 def _coded(number):
     """The Task of a number, if there is code to write in it."""
     if not isinstance(number, str):
-        raise TypeError(f'task must be a number such as "a1.2", got {number!r}')
+        got = validate.kind(number)
+        raise TypeError(f'task must be a number such as "a1.2", got {got}')
     if re.fullmatch(r"a[1-4]\.\d", number):
         for task in assignment(number[:2]).tasks:
             if task.id == number and task.function:

@@ -266,4 +266,5 @@ def _refuse(bad, array, sentence):
 def kind(value):
     """A wrong value in the words of an error: its type, with the value where that is short."""
     name = type(value).__name__
-    return f"{value!r} ({name})" if isinstance(value, (bool, str, int, float)) else name
+    short = isinstance(value, (bool, float)) or (isinstance(value, int) and abs(value) < 1e9)
+    return f"{value!r} ({name})" if short or isinstance(value, str) else name
