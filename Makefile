@@ -1,7 +1,7 @@
 # Two commands do everything: `make book`, `make test`. The work is in book/tools.
 PYTHON ?= python3
 
-.PHONY: book serve notebooks assignments test colab-check lint-workflows offline pdf clean help
+.PHONY: book serve notebooks assignments test colab-check lowest lint-workflows offline pdf clean help
 
 help:
 	@echo 'make book        build everything: environment, notebooks, pages'
@@ -10,6 +10,7 @@ help:
 	@echo 'make notebooks   re-execute the saved notebooks; ONLY=01_order for one'
 	@echo 'make assignments cut the student notebooks out of notebooks/solutions'
 	@echo 'make colab-check run every notebook as Colab and Kaggle would; SET=colab, ONLY=01_order'
+	@echo 'make lowest      the package on the lowest versions that it admits'
 	@echo 'make offline     the whole site as one zip, and open it as files'
 	@echo 'make pdf         the book on paper'
 	@echo 'make clean       remove what was built (.venv stays)'
@@ -31,6 +32,9 @@ test:
 
 colab-check:
 	@$(PYTHON) book/tools/colab_check.py $(SET) $(ONLY)
+
+lowest:
+	@$(PYTHON) book/tools/lowest_check.py
 
 lint-workflows:
 	@$(PYTHON) book/tools/lint_workflows.py

@@ -1,0 +1,59 @@
+"""`make lowest`: the package's tests on the lowest versions that `pyproject.toml` admits.
+
+`book/locks/lowest.txt` holds them, with what they need beside them.
+"""
+
+import sys
+
+import make_book
+from stages import BUILD, ROOT, Stages, command_line, fingerprint, run, stamped, write_stamp
+
+FOLDER = BUILD / "lowest"
+PYTHON = FOLDER / "bin" / "python"
+LOCK = ROOT / "book" / "locks" / "lowest.txt"
+# What needs a browser, the built book, other people's libraries, or the book's own versions.
+LEFT_OUT = (
+    *("page", "site", "build", "grade", "assignments", "instructors", "colab", "workflows"),
+    *("papers", "bootstrap", "notebooks", "claims", "peers", "configs", "pretrained", "mutants"),
+    *("orderings", "workers", "experiments", "editions"),
+)
+
+
+def chosen():
+    """The tests that any versions must pass."""
+    for path in sorted((ROOT / "tests").glob("test_*.py")):
+        if "playwright" in path.read_text("utf8") or path.stem.endswith("_widget"):
+            continue
+        if not any(path.stem.startswith(f"test_{part}") for part in LEFT_OUT):
+            yield path
+
+
+def main():
+    stages = Stages(2)
+    with stages.stage("lowest versions (minutes, the first time)") as note:
+        wanted = fingerprint([LOCK])
+        if stamped(FOLDER / ".stamp", wanted):
+            note("nothing new")
+        else:
+            run(
+                [sys.executable, "-m", "venv", "--clear", FOLDER],
+                "lowest.log",
+                "The virtual environment could not be made.",
+            )
+            pip = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "-r", LOCK]
+            run(pip, "lowest.log", "The lowest versions could not be installed.")
+            write_stamp(FOLDER / ".stamp", wanted)
+    with stages.stage("tests") as note:
+        tests = [PYTHON, "-m", "pytest", "-q", "--tb=short", "-n", "2", "--dist", "loadfile"]
+        run(
+            [*tests, *chosen()],
+            "test-lowest.log",
+            "The package fails on the lowest versions.",
+            env=make_book.ONE_THREAD | {"PYTHONPATH": str(ROOT / "src")},
+        )
+        log = (BUILD / "logs" / "test-lowest.log").read_text("utf8")
+        note(log.strip().splitlines()[-1].strip("= "))
+
+
+if __name__ == "__main__":
+    command_line(main)
