@@ -1,4 +1,4 @@
-"""Laws of the formulas of lessons 02, 04, 05, 06 and 11, over drawn shapes, dtypes and positions."""
+"""Laws of the formulas of lessons 02, 04 to 06 and 11 over drawn shapes, dtypes, positions."""
 
 from fractions import Fraction
 
