@@ -286,7 +286,7 @@ def test_the_rest_takes_as_long_as_its_share(done, more, seconds):
     assert workers.time_left(done + more, done, seconds) == "0 min 00 s left"
 
 
-@about(recipes.Recipe)
+@about(recipes.Recipe, recipes.text_config)
 @given(st.lists(pairs, min_size=1, max_size=3), st.none() | st.floats(0, 9))
 def test_a_recipe_gives_its_sizes_to_its_model(schemes, scale):
     recipe = recipes.Recipe("drawn", tuple(schemes), windows=(1, 2, None), embedding_scale=scale)

@@ -1,8 +1,10 @@
 """Laws of checks, verdicts and messages: whatever comes in, and what must come back of it."""
 
 import ast
+import contextlib
 import importlib
 import inspect
+import io
 import json
 import pkgutil
 
@@ -129,6 +131,12 @@ def test_what_crosses_arrives_as_it_was_sent(message, seed, kind, shape, words):
             wire.encode(refused)
 
 
+def printed(function, *given):
+    with contextlib.redirect_stdout(io.StringIO()) as told:
+        function(*given)
+    return told.getvalue().removesuffix("\n")
+
+
 EXERCISES = sorted(
     exercise
     for module in pkgutil.iter_modules(lessons.__path__)
@@ -153,6 +161,7 @@ answers = (
 @given(answers)
 def test_any_answer_to_any_exercise_gets_one_sentence(answer):
     for exercise in EXERCISES:
+        assert printed(exercises.check, exercise, answer) == exercises.verdict(exercise, answer)[1]
         right, sentence = exercises.verdict(exercise, answer)
         assert isinstance(right, bool) and sentence.startswith(f"{exercise}: "), sentence
         assert sentence.endswith(".") and "\n" not in sentence and len(sentence) < 400, sentence
@@ -194,7 +203,9 @@ def test_points_add_up_for_every_seed_and_any_answer_is_judged(seed, answer):
 @given(answers)
 def test_whatever_a_function_returns_its_verdict_is_one_sentence(answer):
     for task in CODED:
-        right, sentence = tasks.verdict(task.id, lambda *given: answer)
+        written = lambda *given: answer  # noqa: E731
+        right, sentence = tasks.verdict(task.id, written)
+        assert printed(tasks.check, task.id, written) == sentence
         assert not right and sentence.startswith(f"{task.id}: ") and sentence.endswith(".")
         assert "\n" not in sentence, sentence
 
