@@ -11,7 +11,7 @@ What it finds is printed with the arguments: mend it, and keep them as a plain t
 import os
 
 import numpy as np
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from lessons.frequencies import inverse_frequencies
@@ -24,6 +24,7 @@ for name, times in (("book", 1), ("long", 50)):
         database=None,
         derandomize=name == "book",
         max_examples=times * EXAMPLES,
+        phases=(Phase.explicit, Phase.generate, Phase.shrink),  # explaining takes minutes
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
     )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "book"))
@@ -69,8 +70,9 @@ NUMPY_WHOLE = (np.int64, np.int32, np.float64, np.float32)  # each of them holds
 
 @st.composite
 def rows(draw, least=1, most=6, low=-FAR, high=FAR):
-    """Positions (seq,) in one of the dtypes that hold them."""
-    found = draw(st.lists(st.integers(low, high), min_size=least, max_size=most))
+    """Positions (seq,) in one of the dtypes that hold them, far apart or side by side."""
+    place = draw(st.sampled_from([st.integers(low, high), st.integers(max(low, -8), 8)]))
+    found = draw(st.lists(place, min_size=least, max_size=most))
     return np.array(found, draw(st.sampled_from(NUMPY_WHOLE)))
 
 
