@@ -1,7 +1,7 @@
 # Two commands do everything: `make book`, `make test`. The work is in book/tools.
 PYTHON ?= python3
 
-.PHONY: book serve notebooks assignments test colab-check lint-workflows clean help
+.PHONY: book serve notebooks assignments test mutants colab-check lint-workflows clean help
 
 help:
 	@echo 'make book        build everything: environment, notebooks, pages'
@@ -10,6 +10,7 @@ help:
 	@echo 'make notebooks   re-execute the saved notebooks; ONLY=01_order for one'
 	@echo 'make assignments cut the student notebooks out of notebooks/solutions'
 	@echo 'make colab-check run every notebook as Colab and Kaggle would; SET=colab, ONLY=01_order'
+	@echo 'make mutants     does a test see each small fault put into the package? ONLY=rope for one'
 	@echo 'make clean       remove what was built (.venv stays)'
 
 book:
@@ -26,6 +27,9 @@ assignments:
 
 test:
 	@$(PYTHON) book/tools/make_test.py
+
+mutants:
+	@$(PYTHON) book/tools/make_mutants.py $(ONLY)
 
 colab-check:
 	@$(PYTHON) book/tools/colab_check.py $(SET) $(ONLY)

@@ -1,0 +1,25 @@
+"""`make mutants`: small faults put into the package one by one; do the tests see each of them?"""
+
+import subprocess
+import sys
+
+import environment
+from stages import LOGS, ROOT, StageFailed, Stages, command_line, run
+
+
+def main():
+    stages = Stages(2)
+    with stages.stage("environment") as note:
+        environment.create(note)
+        environment.install(note, test=True)
+    with stages.stage("cosmic-ray"):
+        pip = [environment.PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "-q"]
+        run([*pip, "-e", ".[mutants]"], "install-mutants.log", "cosmic-ray was not installed.")
+    tool = ROOT / "book" / "tools" / "mutants.py"
+    if subprocess.call([environment.PYTHON, tool, *sys.argv[1:]], cwd=ROOT):
+        raise StageFailed(f"Mutants live that no test sees; they stand above and in {LOGS}.")
+    return 0
+
+
+if __name__ == "__main__":
+    command_line(main)
