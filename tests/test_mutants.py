@@ -1,4 +1,4 @@
-"""What `make mutants` reads is there: modules, their tests, and the lines with equivalent mutants."""
+"""What `make mutants` reads is there: modules, their tests, the lines of equivalent mutants."""
 
 import tomllib
 
