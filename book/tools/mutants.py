@@ -27,15 +27,7 @@ SHARE = 0.95
 COPIED = ("src", "tests", "book", "notebooks", "pyproject.toml", "requirements.txt", "Makefile")
 KILLED, SURVIVED = "killed", "survived"
 # Without what costs time in each of a thousand runs and changes no verdict.
-WITHOUT = (
-    "cacheprovider",
-    "xdist",
-    "nbval",
-    "playwright",
-    "anyio",
-    "unraisableexception",
-    "logging",
-)
+WITHOUT = ("cacheprovider", "unraisableexception", "logging", "faulthandler", "doctest")
 PYTEST = ["-x", "-q", "--tb=no", *(part for name in WITHOUT for part in ("-p", f"no:{name}"))]
 
 
@@ -50,9 +42,10 @@ def lay_out(folder, files):
     os.chdir(place)
     sys.path[:0] = [str(place / name) for name in ("src", "tests", "book/tools")]
     os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[:3])
-    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-    in_a_fork(lambda: test(files, "--collect-only"), 600, 600)  # writes what pytest compiles
-    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    sys.dont_write_bytecode = False
+    in_a_fork(lambda: test(files, "--collect-only"), 600, 600)  # keeps what pytest compiles
+    sys.dont_write_bytecode = True  # a mutant's must not be kept: it could be taken for the next
     with open(os.devnull, "w") as nothing:
         out, err = os.dup(1), os.dup(2)
         os.dup2(nothing.fileno(), 1), os.dup2(nothing.fileno(), 2)
