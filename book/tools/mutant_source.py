@@ -28,6 +28,7 @@ SWAPS = {
         *("Gt_GtE", "Gt_LtE", "Gt_NotEq", "GtE_Gt", "GtE_Lt", "GtE_Eq"),
         *("Is_IsNot", "IsNot_Is"),
     },
+    "ReplaceUnaryOperator": {"Delete_USub", "Delete_Not", "Delete_Invert"},
 }
 
 ORDER = ("Eq_LtE", "Eq_GtE", "NotEq_Lt", "NotEq_Gt")
@@ -77,11 +78,17 @@ def _mutants(text):
                 continue
             if node.parent is not None and node.parent.type == "parameters":
                 continue  # the star between parameters is no operator
+            if node.parent is not None and _is_strict(node):
+                continue  # it guards a zip whose parts are equally long by construction
             if swap in ORDER and any(part.type == "string" for part in node.children):
                 continue  # names have no order that means anything
             changed = mutate_code(text, operator, number)
             if _differs(changed, plain):
                 yield begin[0], changed
+
+
+def _is_strict(node):
+    return node.parent.type == "argument" and node.parent.children[0].get_code().strip() == "strict"
 
 
 def _untouched(source):

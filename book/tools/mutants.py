@@ -33,6 +33,7 @@ PYTEST = ["-x", "-q", "--tb=no", *(part for name in WITHOUT for part in ("-p", f
 
 def lay_out(folder, files):
     """Begin a process: a copy of the repository, and everything imported that is not of it."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     place = Path(folder) / str(os.getpid())
     skip = shutil.ignore_patterns("__pycache__", "vendor", ".ipynb_checkpoints", "_build")
     for name in COPIED:
@@ -145,6 +146,7 @@ def main():
     if unknown := set(names) - set(tests):
         parser.error(f"no tests are named in tests/mutants/tests.toml for {sorted(unknown)}")
     os.environ["OMP_NUM_THREADS"] = "1"
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # and end the two processes
     files = sorted({file for name in names for file in tests[name]})
     with (
         tempfile.TemporaryDirectory(prefix="mutants-") as folder,
