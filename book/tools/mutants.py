@@ -11,6 +11,7 @@ import importlib
 import multiprocessing
 import os
 import resource
+import shlex
 import shutil
 import signal
 import sys
@@ -64,7 +65,7 @@ def test(files, *arguments):
     import pytest
 
     for file in files:
-        name, *chosen = file.split()
+        name, *chosen = shlex.split(file)
         if code := pytest.main([*PYTEST, *arguments, *chosen, f"tests/{name}.py"]):
             return int(code)
     return 0
