@@ -1,7 +1,7 @@
 # Two commands do everything: `make book`, `make test`. The work is in book/tools.
 PYTHON ?= python3
 
-.PHONY: book serve notebooks assignments test colab-check lowest lint-workflows offline pdf clean help
+.PHONY: book serve notebooks assignments test mutants colab-check lowest lint-workflows offline pdf clean help
 
 help:
 	@echo 'make book        build everything: environment, notebooks, pages'
@@ -13,6 +13,7 @@ help:
 	@echo 'make lowest      the package on the lowest versions that it admits'
 	@echo 'make offline     the whole site as one zip, and open it as files'
 	@echo 'make pdf         the book on paper'
+	@echo 'make mutants     does a test see each small fault put into the package? ONLY=rope for one'
 	@echo 'make clean       remove what was built (.venv stays)'
 
 book:
@@ -29,6 +30,9 @@ assignments:
 
 test:
 	@$(PYTHON) book/tools/make_test.py
+
+mutants:
+	@$(PYTHON) book/tools/make_mutants.py $(ONLY)
 
 colab-check:
 	@$(PYTHON) book/tools/colab_check.py $(SET) $(ONLY)

@@ -285,3 +285,47 @@ def test_renumber_names_what_does_not_fit():
 def test_next_positions_names_seq_len():
     for value, kind in ((-1, ValueError), (1.5, ValueError), ("1", TypeError), (None, TypeError)):
         refused(kind, "seq_len must", lambda value=value: KVCache(1).next_positions(value))
+
+
+# What no larger example tells apart.
+
+
+def test_a_layer_that_was_given_nothing_is_as_empty_as_one_that_was_not_asked():
+    cache = KVCache(2)
+    cache.append(0, keys(0), keys(0), torch.arange(0))
+    assert len(cache) == 0 and cache.positions.shape == (0,)
+    cache.append(0, keys(1), keys(1), torch.arange(1))
+    with pytest.raises(ValueError, match=r"different numbers of keys, \[0, 1\]"):
+        len(cache)
+
+
+def test_values_may_be_of_another_width_than_keys():
+    cache = KVCache(1)
+    wide = torch.cat([keys(2), keys(2)], -1)
+    for start in (0, 2):
+        _, held, _ = cache.append(0, keys(2), wide, torch.arange(start, start + 2))
+    assert torch.equal(held, torch.cat([wide, wide], -2))
+
+
+def test_one_slot_alone_can_be_kept():
+    cache, *_ = filled(ROWS)
+    cache.evict([2])
+    assert torch.equal(cache.positions, ROWS[:, [2]])
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda cache: cache.evict([10]), "keep"),
+        (lambda cache: cache.renumber(ROWS, [ROPE] * 3), "schemes"),
+        (lambda cache: cache.renumber(torch.arange(20).view(2, 10), [ROPE] * 2), "positions"),
+        (lambda cache: cache.append(3, keys(1), keys(1), ROWS[:, :1]), "layer"),
+        (lambda cache: cache.append(0, keys(1), keys(1), torch.arange(1)), "positions must be bat"),
+        (lambda cache: cache.append(0, keys(1), keys(1)[:, [0, 0, 0]], ROWS[:, :1]), "k and v"),
+        (lambda cache: cache.append(0, keys(1)[:, None], keys(1)[:, None], ROWS[:, :1]), "k and v"),
+    ],
+)
+def test_more_than_fits_is_refused_like_less(call, named):
+    cache, *_ = filled(ROWS)
+    with pytest.raises(ValueError, match=named):
+        call(cache)

@@ -53,6 +53,20 @@ def test_exact_half_logarithmic_half_and_no_bucket_left_over(n_buckets, max_dist
     assert bucket.dtype == np.int64 and bucket.shape == distances.shape
 
 
+@pytest.mark.parametrize("max_distance", [9, 11, 23])
+def test_logarithmic_buckets_begin_where_the_formula_says(max_distance):
+    bucket = relative.t5_bucket(-np.arange(40), 8, max_distance, bidirectional=False)
+    steps = np.arange(1, 4)
+    begins = [int(np.argmax(bucket == 4 + step)) for step in steps]
+    assert begins == np.ceil(4 * (max_distance / 4) ** (steps / 4)).tolist()
+
+
+@pytest.mark.parametrize(("n_buckets", "bidirectional"), [(4, False), (8, True)])
+def test_the_fewest_buckets_and_the_shortest_reach_are_taken(n_buckets, bidirectional):
+    bucket = relative.t5_bucket([0, -1, -2, -3, -9], n_buckets, 3, bidirectional=bidirectional)
+    assert bucket.tolist() == [0, 1, 2, 3, 3]
+
+
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "named"),
     [
@@ -60,6 +74,8 @@ def test_exact_half_logarithmic_half_and_no_bucket_left_over(n_buckets, max_dist
         (([0.5],), {}, ValueError, "relative_position"),
         ((["a"],), {}, TypeError, "relative_position"),
         (([0], 4), {}, ValueError, "n_buckets"),
+        (([0], 6), {}, ValueError, "n_buckets"),
+        (([0], 10), {}, ValueError, "n_buckets must be divisible by 4 .*, got 10"),
         (([0], 2), {"bidirectional": False}, ValueError, "n_buckets"),
         (([0], 7), {"bidirectional": False}, ValueError, "n_buckets"),
         (([0], 32, 8), {}, ValueError, "max_distance"),

@@ -73,6 +73,7 @@ def test_interleaved_matrix_is_block_diagonal():
 
 def test_the_permutation_joins_the_two_pairings():
     assert rope.pairing_permutation(8).tolist() == [0, 2, 4, 6, 1, 3, 5, 7]
+    assert rope.pairing_permutation(2).tolist() == [0, 1]
     x, positions = random_x(4), np.arange(3, 3 + T)
     p = rope.pairing_permutation(D)
     interleaved = rope.rotate(x, positions, W, pairing="interleaved")

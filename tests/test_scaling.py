@@ -190,6 +190,16 @@ def test_yarn_where_the_limits_of_the_index_make_the_bounds_cross():
     np.testing.assert_array_equal(scaling.yarn(toy, 4, 1_000_000), toy)
 
 
+def test_yarn_by_index_ends_its_ramp_at_channel_d_minus_1():
+    inv_freq = 2.0 ** (-np.arange(4) / 4)
+    first, last = scaling.yarn_bounds(inv_freq, 250)
+    assert 1 < first < 2 and last > 21
+    # d − 1 = 7: kept falls from 1 at pair 1 to 0 at 7, where there is no pair any more.
+    kept = np.array([1, 1, 5 / 6, 4 / 6])
+    ours = scaling.yarn(inv_freq, 4, 250)
+    np.testing.assert_allclose(ours, inv_freq * (kept + (1 - kept) / 4), rtol=1e-12)
+
+
 def test_yarn_attention_factors():
     factors = [scaling.yarn_attention_factor(s) for s in (1, 2, 4, 8, 16, 32, 64, 128)]
     wanted = [1, 1.0693, 1.1386, 1.2079, 1.2773, 1.3466, 1.4159, 1.4852]

@@ -13,7 +13,7 @@ import sandbox
 import vendor
 from stages import LOGS, ROOT, Stages, command_line, run
 
-STAGES = make_book.STAGES + 10 + len(colab_check.few())
+STAGES = make_book.STAGES + 11 + len(colab_check.few())
 PYTEST = [environment.PYTHON, "-m", "pytest", "-q", "--color=no", "--tb=short", "--durations=20"]
 NO_BROWSER = """
 ################################################################################
@@ -65,6 +65,8 @@ def main():
             "ruff.log",
             "Ruff has complaints.",
         )
+    with stages.stage("mypy"):
+        run([environment.PYTHON, "-m", "mypy"], "mypy.log", "Mypy has complaints.")
     with stages.stage("workflows") as note:
         lint_workflows.lint(note)
     # These open the built book or build small ones, and take their time; the rest comes first.

@@ -15,7 +15,7 @@ class KVCache:
 
     def __init__(self, n_layers):
         self.n_layers = validate.count(n_layers, "n_layers")
-        self._entries = [None] * self.n_layers
+        self._entries = self._empty()
 
     def __len__(self):
         """Keys held by every layer."""
@@ -98,7 +98,7 @@ class KVCache:
         if len(set(slots.tolist())) != slots.size:
             raise ValueError(f"keep must name each slot once, got {slots.tolist()}")
         if slots.size == 0:  # the next tokens may come in another batch
-            self._entries = [None] * self.n_layers
+            self._entries = self._empty()
             return
         index = torch.from_numpy(slots).to(self.positions.device)
         self._entries = [
@@ -130,6 +130,9 @@ class KVCache:
             (each.shift(k, positions - held), v, positions)
             for (k, v, held), each in zip(self._entries, schemes, strict=True)
         ]
+
+    def _empty(self):
+        return [None] * self.n_layers
 
     def _layer(self, layer):
         layer = validate.count(layer, "layer", minimum=0)

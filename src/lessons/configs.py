@@ -62,9 +62,11 @@ class Layer(NamedTuple):
         2π θ^((turning − 2) / n): n is head_dim where the full set of frequencies was truncated,
         and turning where it was computed for the turning channels alone.
         """
-        if not self.turning:
+        if not self.turning or self.theta is None:
             return None
-        of = self.head_dim if self.scheme == "truncated" else self.turning
+        of = self.turning
+        if self.scheme == "truncated" and self.head_dim is not None:
+            of = self.head_dim
         return 2 * math.pi * self.theta ** ((self.turning - 2) / of)
 
 
@@ -119,8 +121,8 @@ def models():
             layers = tuple(Layer(s, w) for s, w, n in entry["layers"] for _ in range(n))
         else:
             layers, source = describe(config), f"default of {source}"
-        names = (entry[key] for key in ("name", "date"))
-        found.append(Model(*names, layers, source, entry["url"], entry["note"], config))
+        name, date, url, note = (entry[key] for key in ("name", "date", "url", "note"))
+        found.append(Model(name, date, layers, source, url, note, config))
     return found
 
 

@@ -152,11 +152,11 @@ def kind_of(error):
 
 def line_of(error):
     """(cell, line) of student code where an error was raised, as numbers."""
-    place = None, 0
+    cell, line = None, 0
     trace = error.__traceback__
     while trace:
         file = trace.tb_frame.f_code.co_filename
         if file.startswith("<cell "):
-            place = int(file[6:-1]), trace.tb_lineno
+            cell, line = int(file[6:-1]), trace.tb_lineno
         trace = trace.tb_next
-    return place
+    return cell, line

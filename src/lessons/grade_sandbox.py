@@ -83,7 +83,8 @@ def libraries():
     """The folders that hold other people's packages: NumPy, and torch and Matplotlib if there."""
     folders = [*site.getsitepackages(), site.getusersitepackages()]
     for name in ("numpy", "torch", "matplotlib"):
-        if found := importlib.util.find_spec(name):
+        found = importlib.util.find_spec(name)
+        if found and found.origin:
             folders.append(str(Path(found.origin).parents[1]))
     return [folder for folder in dict.fromkeys(folders) if os.path.isdir(folder)]
 

@@ -42,8 +42,8 @@ class Sinusoidal(_Added):
 
     def __init__(self, d_model, max_len, theta=10_000.0):
         super().__init__()
-        self.max_len = validate.count(max_len, "max_len")
-        self._add_table("table", sinusoidal.encode(range(self.max_len), d_model, theta))
+        max_len = self.max_len = validate.count(max_len, "max_len")
+        self._add_table("table", sinusoidal.encode(range(max_len), d_model, theta))
 
     def embed(self, x, positions):
         """x + p_n, in x's dtype."""
@@ -88,10 +88,10 @@ class Rotary(PositionScheme):
     def __init__(self, inv_freq, max_len, *, pairing="half", attention_factor=1.0):
         super().__init__()
         self.inv_freq = validate.inverse_frequencies(inv_freq)
-        self.max_len = validate.count(max_len, "max_len")
+        max_len = self.max_len = validate.count(max_len, "max_len")
         self.pairing = validate.choice(pairing, "pairing", rope.PAIRINGS)
         factor = validate.real(attention_factor, "attention_factor", minimum=0)
-        angles = rope.angles(range(self.max_len), self.inv_freq)
+        angles = rope.angles(range(max_len), self.inv_freq)
         self._add_table("cos", factor * np.cos(angles))
         self._add_table("sin", factor * np.sin(angles))
 

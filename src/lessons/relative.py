@@ -21,6 +21,8 @@ def t5_bucket(relative_position, n_buckets=32, max_distance=128, *, bidirectiona
     relative_position = validate.positions(relative_position, "relative_position")
     sides = 2 if bidirectional else 1
     n_buckets = validate.count(n_buckets, "n_buckets", minimum=4 * sides, even=True)
+    if n_buckets % (2 * sides):
+        raise ValueError(f"n_buckets must be divisible by 4 if bidirectional, got {n_buckets}")
     per_side = n_buckets // sides
     exact = per_side // 2
     max_distance = validate.count(max_distance, "max_distance", minimum=exact + 1)

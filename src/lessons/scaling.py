@@ -66,7 +66,6 @@ def dynamic_ntk(inv_freq, factor, seq_len, original_max_len):
     Raises ValueError or TypeError that names the argument.
     Source: Peng et al. [2309.00071], §3.3; the form with s is that of transformers.
     """
-    inv_freq = validate.inverse_frequencies(inv_freq, minimum=2)
     factor = validate.real(factor, "factor", minimum=1)
     seq_len, original_max_len = _lengths(seq_len=seq_len, original_max_len=original_max_len)
     return ntk(inv_freq, 1 + factor * (max(seq_len / original_max_len, 1) - 1))

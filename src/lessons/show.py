@@ -34,8 +34,9 @@ def without_docstrings(source):
     lines = source.splitlines()
     inside_strings = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno > node.lineno:
-            inside_strings.update(range(node.lineno + 1 - first, node.end_lineno + 1 - first))
+        if isinstance(node, ast.Constant | ast.JoinedStr):
+            end = node.end_lineno or node.lineno
+            inside_strings.update(range(node.lineno + 1 - first, end + 1 - first))
     # From the last to the first, so that a cut does not move the ones before it.
     for node in sorted(_documented(tree), key=lambda node: node.lineno, reverse=True):
         _cut(lines, node, first)

@@ -83,10 +83,10 @@ def _rotated(x, positions, inv_freq, pairing):
     return judge
 
 
-def _scores(x, w_q, w_k, pairing, inv_freq):
-    """(heads, rows, rows): every head's scores at positions 3, 4, …; w are (out, in)."""
+def _scores(x, weights, pairing, inv_freq):
+    """(heads, rows, rows): every head's scores at positions 3, 4, …; the weights are (out, in)."""
     positions = np.arange(3, 3 + len(x))
-    heads = [(x @ w.T).reshape(len(x), HEADS, HEAD_DIM).swapaxes(0, 1) for w in (w_q, w_k)]
+    heads = [(x @ w.T).reshape(len(x), HEADS, HEAD_DIM).swapaxes(0, 1) for w in weights]
     q, k = (rope.rotate(head, positions, inv_freq, pairing=pairing) for head in heads)
     return q @ k.swapaxes(-1, -2) / np.sqrt(HEAD_DIM)
 
@@ -105,7 +105,7 @@ def _convert(rng):
 def _converted(rng, weights, rows, order):
     inv_freq = frequencies.inverse_frequencies(HEAD_DIM)
     x = rng.normal(size=(6, weights.shape[-1]))
-    before = _scores(x, *weights[:2], "interleaved", inv_freq)
+    before = _scores(x, weights[:2], "interleaved", inv_freq)
     across = rope.pairing_permutation(HEADS * HEAD_DIM)
     slips = {
         "the weights are as they were": np.arange(HEADS * HEAD_DIM),
@@ -114,7 +114,7 @@ def _converted(rng, weights, rows, order):
     }
 
     def judge_scores(answers):
-        after = _scores(x, *answers, "half", inv_freq)
+        after = _scores(x, answers, "half", inv_freq)
         error = np.abs(after - before)
         if error.max() <= 1e-4:
             return None
@@ -238,7 +238,7 @@ def _peaks(q, distance, inv_freq):
         length = float(np.linalg.norm(k))
         if abs(length - norm) > 1e-4 * norm:
             where = f"‖q‖ is {shown(norm)} and ‖k‖ is {shown(length)}"
-            return Finding("k has not the norm of q", abs(length - norm), where)
+            return Finding("k has not the norm of q", float(abs(length - norm)), where)
         if off > 1e-3 * norm**2:
             where = f"{shown(scores.max())} where ‖q‖² is {shown(norm**2)}"
             return Finding("the peak is lower than ‖q‖²: not every pair takes part", off, where)

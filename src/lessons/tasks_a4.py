@@ -172,10 +172,11 @@ def _decoded(q, keys, cached, mask, scheme, table):
         bias = None
         if scheme == "alibi":
             bias = alibi.bias(table, q_positions, k_positions)
-            turned = q, keys
+            turned_q, turned_k = q, keys
         else:
-            turned = [rope.rotate(*pair, table) for pair in ((q, q_positions), (keys, k_positions))]
-        return attention.attend(*turned, cached, bias=bias, mask=mask[:, None, None])[0]
+            turned_q = rope.rotate(q, q_positions, table)
+            turned_k = rope.rotate(keys, k_positions, table)
+        return attention.attend(turned_q, turned_k, cached, bias=bias, mask=mask[:, None, None])[0]
 
     slips = {
         "the query's position is forgotten: it is taken for 0": attend(

@@ -87,5 +87,6 @@ def _start(counter):
 
 def _end_with_parent():
     """A parent that was killed tells nobody: without this, its workers would train on for hours."""
-    multiprocessing.parent_process().join()
-    os._exit(1)
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
