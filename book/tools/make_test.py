@@ -79,7 +79,8 @@ def main():
     both = ["-n", "2", "--dist", "loadfile"]
     # Before the pages: a fault in src/lessons is named here in a minute.
     total = tests(stages, "unit tests", ["tests", *both, *ignore])
-    total += tests(stages, "assignments", [*graded, "-n", "2", "--dist", "loadfile"])
+    # Many of these wait for student code to run out of its time: a third worker fills the gaps.
+    total += tests(stages, "assignments", [*graded, "-n", "3", "--dist", "loadfile"])
     nbval = ["--nbval", "notebooks", "--nbval-cell-timeout", "300"]
     nbval += ["--ignore=notebooks/assignments"]  # saved without outputs; their own tests run them
     # The build keeps one processor busy, and the notebooks run again keep the other.
