@@ -22,6 +22,11 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# Whether each text of a drawing lies inside it and can be read.
+TEXTS_FIT = """() => [...document.querySelectorAll('svg text')].every((t) => {
+  const [text, frame] = [t, t.closest('svg')].map((e) => e.getBoundingClientRect());
+  return text.left >= frame.left && text.right <= frame.right && text.height >= 11;
+})"""
 
 
 def lesson_pages():

@@ -74,6 +74,7 @@ TABLE = {
         "name": ("value", FREE),
     },
     atomic.replacing: {"path": (Path("x"), FREE)},
+    atomic.beside: {"path": (Path("x"), FREE)},
     scaling.theta: {"inv_freq": (VECTOR, LADDER)},
     scaling.linear: LONGER,
     scaling.ntk: LONGER | {"inv_freq": (VECTOR, PAIRS)},

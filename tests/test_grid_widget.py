@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from conftest import TEXTS_FIT
 
 from lessons import frequencies, rope
 from lessons.grid_widget import SCHEMES, Patches, schemes
@@ -154,10 +155,7 @@ def test_it_fits_and_nothing_moves_on_the_page(open_widget, width):
         page.click(f"text={name}")
         page.locator("input").first.press("ArrowRight")
         boxes.add(str(page.locator(".lessons-figure").bounding_box()))
-        assert page.evaluate("""() => [...document.querySelectorAll('svg text')].every((t) => {
-          const [text, frame] = [t, t.closest('svg')].map((e) => e.getBoundingClientRect());
-          return text.left >= frame.left && text.right <= frame.right && text.height >= 11;
-        })""")
+        assert page.evaluate(TEXTS_FIT)
     assert len(boxes) == 1
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     for control in page.locator("button, input").all():

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from conftest import TEXTS_FIT
 
 from lessons import recipes, results
 from lessons.length_widget import LENGTHS, VIEWS, WINDOWS, Lengths
@@ -168,10 +169,7 @@ def test_it_fits_and_nothing_moves_on_the_page(open_widget, width):
         if view != "recall":
             page.locator("input").press("ArrowRight")
         boxes.setdefault(str(page.locator(".lessons-figure").bounding_box()), view)
-        assert page.evaluate("""() => [...document.querySelectorAll('svg text')].every((t) => {
-          const [text, frame] = [t, t.closest('svg')].map((e) => e.getBoundingClientRect());
-          return text.left >= frame.left && text.right <= frame.right && text.height >= 11;
-        })""")
+        assert page.evaluate(TEXTS_FIT)
     assert len(boxes) == 1, boxes
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     for control in page.locator("button, input").all():

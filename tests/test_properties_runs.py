@@ -84,13 +84,14 @@ def test_a_saved_model_comes_back_with_all_that_is_known(tmp_path_factory, schem
         assert torch.equal(found.state_dict()[key], value.half().float())
 
 
-@about(atomic.replacing)
+@about(atomic.replacing, atomic.beside)
 @given(st.binary(), st.binary(), st.booleans())
 def test_a_file_is_the_old_one_or_the_new_one(tmp_path_factory, old, new, fails):
     path = tmp_path_factory.mktemp("whole") / "file"
     path.write_bytes(old)
     try:
         with atomic.replacing(path) as written:
+            assert written == atomic.beside(path) != path and written.parent == path.parent
             written.write_bytes(new)
             if fails:
                 raise InterruptedError

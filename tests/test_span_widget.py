@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from conftest import TEXTS_FIT
 
 from lessons import alibi, attention
 from lessons.span_widget import Spans
@@ -109,10 +110,7 @@ def test_it_fits_and_nothing_moves_on_the_page(open_widget, width):
     for key in ("Home", "End", "ArrowLeft"):
         page.locator("input").press(key)
         boxes.add(str(page.locator(".lessons-figure").bounding_box()))
-        assert page.evaluate("""() => [...document.querySelectorAll('svg text')].every((t) => {
-          const [text, frame] = [t, t.closest('svg')].map((e) => e.getBoundingClientRect());
-          return text.left >= frame.left && text.right <= frame.right && text.height >= 11;
-        })""")
+        assert page.evaluate(TEXTS_FIT)
     assert len(boxes) == 1
     root = page.locator(".lessons-figure")
     assert root.evaluate("(e) => e.style.maxWidth") == "560px"  # the theme overrules a class

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from conftest import TEXTS_FIT
 
 from lessons import configs
 from lessons.stack_widget import SCHEMES, Stacks
@@ -114,10 +115,7 @@ def test_it_fits_and_nothing_moves_on_the_page(open_widget, width):
         page.evaluate("(n) => model.set('model', n)", number)
         boxes.setdefault(str(page.locator(".lessons-figure").bounding_box()), name)
     assert len(boxes) == 1, boxes
-    assert page.evaluate("""() => [...document.querySelectorAll('svg text')].every((t) => {
-      const [text, frame] = [t, t.closest('svg')].map((e) => e.getBoundingClientRect());
-      return text.left >= frame.left && text.right <= frame.right && text.height >= 11;
-    })""")
+    assert page.evaluate(TEXTS_FIT)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     for control in (".lessons-play", "input"):
         assert page.locator(control).bounding_box()["height"] >= 44

@@ -38,9 +38,12 @@ def create(note):
     )
 
 
-def install(note, *, test=False):
-    """Install the book's packages (or the tests' extras), unless the same lists were installed."""
-    name = "test" if test else "book"
+def install(note, extras=None):
+    """Install the book's packages (or extras of ours), unless the same lists were installed.
+
+    extras: names from `pyproject.toml`, as "test,peers".
+    """
+    name = extras.split(",")[0] if extras else "book"
     stamp = VENV / f".installed-{name}"
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
     lists = files_under("requirements.txt", "pyproject.toml", "book/locks/lock.txt")
@@ -49,8 +52,8 @@ def install(note, *, test=False):
         note("nothing new")
         return
     pip = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check"]
-    if test:
-        what = ["-e", ".[test,peers]"]
+    if extras:
+        what = ["-e", f".[{extras}]"]
     else:
         what = ["-r", "requirements.txt"]
         install_torch(pip)

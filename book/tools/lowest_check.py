@@ -6,6 +6,7 @@
 import sys
 
 import make_book
+import make_test
 from stages import BUILD, ROOT, Stages, command_line, fingerprint, run, stamped, write_stamp
 
 FOLDER = BUILD / "lowest"
@@ -44,15 +45,10 @@ def main():
             run(pip, "lowest.log", "The lowest versions could not be installed.")
             write_stamp(FOLDER / ".stamp", wanted)
     with stages.stage("tests") as note:
-        tests = [PYTHON, "-m", "pytest", "-q", "--tb=short", "-n", "2", "--dist", "loadfile"]
-        run(
-            [*tests, *chosen()],
-            "test-lowest.log",
-            "The package fails on the lowest versions.",
-            env=make_book.ONE_THREAD | {"PYTHONPATH": str(ROOT / "src")},
-        )
-        log = (BUILD / "logs" / "test-lowest.log").read_text("utf8")
-        note(log.strip().splitlines()[-1].strip("= "))
+        env = make_book.ONE_THREAD | {"PYTHONPATH": str(ROOT / "src")}
+        arguments = [*make_test.BOTH, *chosen()]
+        _, summary = make_test.pytest("lowest", arguments, python=PYTHON, env=env)
+        note(summary)
 
 
 if __name__ == "__main__":

@@ -5,17 +5,16 @@ import sys
 
 import environment
 import make_book
-from stages import ROOT, StageFailed, Stages, command_line, run
+from stages import ROOT, StageFailed, Stages, command_line
 
 
 def main():
     stages = Stages(4)
     make_book.packages(stages)
     with stages.stage("test packages") as note:
-        environment.install(note, test=True)
-    with stages.stage("cosmic-ray"):
-        pip = [environment.PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "-q"]
-        run([*pip, "-e", ".[mutants]"], "install-mutants.log", "cosmic-ray was not installed.")
+        environment.install(note, "test,peers")
+    with stages.stage("cosmic-ray") as note:
+        environment.install(note, "mutants")
     tool = ROOT / "book" / "tools" / "mutants.py"
     if subprocess.call([environment.PYTHON, tool, *sys.argv[1:]], cwd=ROOT):
         raise StageFailed("Too many mutants live, or the tests fail without them: see above.")

@@ -40,7 +40,7 @@ def prepare(stages):
     make_book.packages(stages)
     make_book.site(stages)
     with stages.stage("test packages") as note:
-        environment.install(note, test=True)
+        environment.install(note, "test,peers")
     with stages.stage("browser") as note:
         found = browser.provide(note)
     if not (vendor.VENDOR / "mathjax" / "tex-chtml.js").exists():

@@ -14,7 +14,8 @@ import vendor
 from stages import LOGS, ROOT, Stages, command_line, run
 
 STAGES = make_book.STAGES + 11 + len(colab_check.few())
-PYTEST = [environment.PYTHON, "-m", "pytest", "-q", "--color=no", "--tb=short", "--durations=20"]
+PYTEST = ["-m", "pytest", "-q", "--color=no", "--tb=short", "--durations=20"]
+BOTH = ["-n", "2", "--dist", "loadfile"]  # on two processors; a file belongs to one worker
 NO_BROWSER = """
 ################################################################################
 #                                                                              #
@@ -37,23 +38,25 @@ NO_SANDBOX = """
 def tests(stages, name, arguments):
     """One pytest run as a stage; returns how many passed and how many were skipped."""
     with stages.stage(name) as note:
-        return pytest(name, arguments, note)
+        counts, summary = pytest(name, arguments)
+        note(summary)
+    return counts
 
 
-def pytest(name, arguments, note):
-    """One pytest run, with its last line as the stage's note; counts as from ``tests``."""
+def pytest(name, arguments, *, python=environment.PYTHON, env=make_book.ONE_THREAD):
+    """One pytest run: (counts as from ``tests``, its last line)."""
     log = f"test-{name.replace(' ', '-')}.log"
-    run([*PYTEST, *arguments], log, f"The stage “{name}” failed.", env=make_book.ONE_THREAD)
+    run([python, *PYTEST, *arguments], log, f"The stage “{name}” failed.", env=env)
     summary = (LOGS / log).read_text("utf8").strip().splitlines()[-1].strip("= ")
-    note(summary)
-    return Counter({word: int(n) for n, word in re.findall(r"(\d+) (passed|skipped)", summary)})
+    found = re.findall(r"(\d+) (passed|skipped)", summary)
+    return Counter({word: int(n) for n, word in found}), summary
 
 
 def main():
     stages = Stages(STAGES)
     make_book.packages(stages)
     with stages.stage("test packages") as note:
-        environment.install(note, test=True)
+        environment.install(note, "test,peers")
     with stages.stage("browser and axe") as note:
         found = browser.provide(note)
         vendor.fetch_axe(note)
@@ -76,23 +79,22 @@ def main():
     names = ("test_grade*.py", "test_assignments*.py", "test_instructors_page.py")
     graded = [path for name in names for path in sorted((ROOT / "tests").glob(name))]
     ignore = [f"--ignore={path}" for path in [*slow, *graded]]
-    both = ["-n", "2", "--dist", "loadfile"]
     # Before the pages: a fault in src/lessons is named here in a minute.
-    total = tests(stages, "unit tests", ["tests", *both, *ignore])
+    total = tests(stages, "unit tests", ["tests", *BOTH, *ignore])
     # Many of these wait for student code to run out of its time: a third worker fills the gaps.
     total += tests(stages, "assignments", [*graded, "-n", "3", "--dist", "loadfile"])
     nbval = ["--nbval", "notebooks", "--nbval-cell-timeout", "300"]
     nbval += ["--ignore=notebooks/assignments"]  # saved without outputs; their own tests run them
     # The build keeps one processor busy, and the notebooks run again keep the other.
     with ThreadPoolExecutor(1) as beside:
-        notes = []
-        again = beside.submit(pytest, "notebooks again", nbval, notes.append)
+        again = beside.submit(pytest, "notebooks again", nbval)
         make_book.site(stages)
         colab_check.check(stages, ["colab"], colab_check.few())
         with stages.stage("notebooks again, begun with the pages") as note:
-            total += again.result()
-            note(notes[0])
-    total += tests(stages, "pages", [*slow, "-n", "2", "--dist", "loadfile"])
+            counts, summary = again.result()
+            note(summary)
+    total += counts
+    total += tests(stages, "pages", [*slow, *BOTH])
     if found is None:
         print(NO_BROWSER)
     if walls is None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import socket
 
 
 @contextlib.contextmanager
@@ -10,6 +11,14 @@ def replacing(path):
 
     path: a pathlib.Path.  If the writing fails, what was there before stays.
     """
-    written = path.with_name(f".{path.name}.{os.getpid()}")
+    written = beside(path)
     yield written
     os.replace(written, path)
+
+
+def beside(path):
+    """A hidden name in the folder of ``path`` that is this process's own.
+
+    path: a pathlib.Path.  Several machines may share the folder.
+    """
+    return path.with_name(f".{path.name}-{socket.gethostname()}-{os.getpid()}")

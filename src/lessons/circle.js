@@ -105,12 +105,6 @@ export default {
       card,
       make("div", "lessons-controls", {}, [player.button, start.range]), start.caption, choices.group, numbers,
     );
-    el.append(root);
-    show();
-    const leave = follow(model, ["start", "format"], show);
-    return () => {
-      player.stop();
-      leave();
-    };
+    return mount(el, root, player, model, ["start", "format"], show);
   },
 };

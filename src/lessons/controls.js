@@ -101,6 +101,17 @@ function follow(model, traits, show) {
   };
 }
 
+/** Put a figure on the page, drawn now and again with each trait; what is returned takes it away. */
+function mount(el, root, player, model, traits, show) {
+  el.append(root);
+  show();
+  const leave = follow(model, traits, show);
+  return () => {
+    player.stop();
+    leave();
+  };
+}
+
 /** Write traits, and tell the kernel where there is one. */
 function write(model, values) {
   for (const [name, value] of Object.entries(values)) model.set(name, value);

@@ -34,12 +34,6 @@ export default {
     const root = makeRoot("lessons-figure lessons-frames");
     root.style.maxWidth = `${Math.round(1.3 * width)}px`;
     root.append(make("div", "lessons-card", {}, [image]), controls, slider.caption);
-    el.append(root);
-    update();
-    const leave = follow(model, ["index"], update);
-    return () => {
-      player.stop();
-      leave();
-    };
+    return mount(el, root, player, model, ["index"], update);
   },
 };

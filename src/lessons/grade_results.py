@@ -13,10 +13,9 @@ import json
 import os
 import re
 import secrets
-import socket
 from pathlib import Path
 
-from lessons import grade_feedback, grade_notebooks
+from lessons import atomic, grade_feedback, grade_notebooks
 from lessons.grade_feedback import shown
 
 PACKAGE = Path(__file__).parent
@@ -63,7 +62,11 @@ class Results:
         self._add_lines_to_fill()
         ids = [task.id for task in self.assignment.tasks]
         rows = 0
-        with _replacing(self.folder / "grades.csv") as file:
+        grades = self.folder / "grades.csv"
+        with (
+            atomic.replacing(grades) as new,
+            new.open("w", encoding="utf8", newline="") as file,
+        ):
             table = csv.writer(file)
             table.writerow(["student", "files", *ids, "total", "flags", "seconds"])
             for record in self._all_records():
@@ -148,7 +151,7 @@ class Results:
         """Write a file unless it is there: of several runs at once, one does."""
         if path.exists():
             return
-        new = self.folder / f".{path.name}-{socket.gethostname()}-{os.getpid()}"
+        new = atomic.beside(path)
         new.write_text(text, "utf8")
         try:
             os.link(new, path)
@@ -183,16 +186,6 @@ def _cell(text):
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-@contextlib.contextmanager
-def _replacing(path):
-    """A file that is there as a whole or not at all: a run may be interrupted at any time."""
-    # Runs on several machines may share the folder.
-    new = path.with_name(f".{path.name}-{socket.gethostname()}-{os.getpid()}")
-    with new.open("w", encoding="utf8", newline="") as file:
-        yield file
-    os.replace(new, path)
-
-
 def _lock(file):
     """Wait until no other run writes this file; given back when it is closed."""
     with contextlib.suppress(OSError):  # a shared disk without locks: lines may come twice
@@ -200,5 +193,5 @@ def _lock(file):
 
 
 def _write(path, text):
-    with _replacing(path) as file:
-        file.write(text)
+    with atomic.replacing(path) as new:
+        new.write_text(text, "utf8", newline="")

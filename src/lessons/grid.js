@@ -98,12 +98,6 @@ export default {
     const root = makeRoot("lessons-figure lessons-grid");
     root.style.maxWidth = "440px"; // here, since the book's theme overrules a class
     root.append(card, make("div", "lessons-controls", {}, [player.button, slider.range]), slider.caption, choices.group, numbers);
-    el.append(root);
-    show();
-    const leave = follow(model, ["row", "column", "scheme"], show);
-    return () => {
-      player.stop();
-      leave();
-    };
+    return mount(el, root, player, model, ["row", "column", "scheme"], show);
   },
 };

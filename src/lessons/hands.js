@@ -88,12 +88,6 @@ export default {
       make("div", "lessons-controls", {}, [player.button, both.range]), both.caption,
       make("div", "lessons-controls", {}, [apart.range]), apart.caption, numbers,
     );
-    el.append(root);
-    update();
-    const leave = follow(model, ["position", "distance"], update);
-    return () => {
-      player.stop();
-      leave();
-    };
+    return mount(el, root, player, model, ["position", "distance"], update);
   },
 };

@@ -99,12 +99,6 @@ export default {
     const root = makeRoot("lessons-figure lessons-length");
     root.style.maxWidth = "560px"; // here, since the book's theme overrules a class
     root.append(card, make("div", "lessons-controls", {}, [player.button, slider.range]), slider.caption, choices.group, legend);
-    el.append(root);
-    show();
-    const leave = follow(model, ["window", "view"], show);
-    return () => {
-      player.stop();
-      leave();
-    };
+    return mount(el, root, player, model, ["window", "view"], show);
   },
 };

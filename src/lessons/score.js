@@ -94,12 +94,6 @@ export default {
     const root = makeRoot("lessons-figure lessons-turning");
     root.style.maxWidth = "440px"; // here, since the book's theme overrules a class
     root.append(card, choice, make("div", "lessons-controls", {}, [player.button, slider.range]), slider.caption, numbers);
-    el.append(root);
-    update();
-    const leave = follow(model, ["phases", "pair", "tokens"], update);
-    return () => {
-      player.stop();
-      leave();
-    };
+    return mount(el, root, player, model, ["phases", "pair", "tokens"], update);
   },
 };

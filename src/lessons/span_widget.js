@@ -97,12 +97,6 @@ export default {
       card, make("div", "lessons-controls", {}, [player.button, length.range]), length.caption,
       make("div", "lessons-heading", {}, ["Slope, and tokens that hold 95\u00a0%:"]), columns, near,
     );
-    el.append(root);
-    show();
-    const leave = follow(model, ["seq_len"], show);
-    return () => {
-      player.stop();
-      leave();
-    };
+    return mount(el, root, player, model, ["seq_len"], show);
   },
 };

@@ -105,12 +105,6 @@ export default {
     const root = makeRoot("lessons-figure lessons-spectrum");
     root.style.maxWidth = "760px"; // here, since the book's theme overrules a class
     root.append(card, make("div", "lessons-controls", {}, [player.button, slider.range]), slider.caption, choices.group, numbers);
-    el.append(root);
-    show();
-    const leave = follow(model, ["step", "rule"], show);
-    return () => {
-      player.stop();
-      leave();
-    };
+    return mount(el, root, player, model, ["step", "rule"], show);
   },
 };

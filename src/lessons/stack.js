@@ -77,12 +77,6 @@ export default {
     const root = makeRoot("lessons-figure lessons-stack");
     root.style.maxWidth = "560px"; // here, since the book's theme overrules a class
     root.append(card, make("div", "lessons-controls", {}, [player.button, slider.range]), slider.caption, words, source);
-    el.append(root);
-    show();
-    const leave = follow(model, ["model"], show);
-    return () => {
-      player.stop();
-      leave();
-    };
+    return mount(el, root, player, model, ["model"], show);
   },
 };
