@@ -96,6 +96,15 @@ def test_nightly_tries_every_python_that_is_promised():
     oldest = re.search(r'requires-python = ">=(3\.\d+)"', (ROOT / "pyproject.toml").read_text())[1]
     matrix = WORKFLOWS["nightly"]["jobs"]["versions"]["strategy"]["matrix"]["python-version"]
     assert matrix[0] == oldest and matrix == ["3.11", "3.12", "3.13"]
+    assert "make lowest" in commands("nightly")
+
+
+def test_where_all_tests_run_none_may_be_skipped_for_want_of_a_tool():
+    steps = WORKFLOWS["nightly"]["jobs"]["versions"]["steps"]
+    given = next(step["env"] for step in steps if step.get("run") == "make test")
+    run = (ROOT / ".ci/run").read_text("utf8")
+    required = dict(re.findall(r"(REQUIRE_\w+)=(\d)", run))
+    assert given == required and len(required) == 2
 
 
 def test_bubblewrap_gets_its_profile():

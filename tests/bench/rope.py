@@ -9,18 +9,16 @@ turns. Run it alone: on busy cores the eager functions, which move more memory, 
 """
 
 import argparse
-import contextlib
 import functools
 import importlib.metadata
 import json
 import os
 import platform
-import resource
-import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+import alibi_memory
 import numpy as np
 import torch
 
@@ -30,7 +28,6 @@ DATA = Path(__file__).resolve().parents[2] / "src" / "lessons" / "data"
 PEERS = ("transformers", "rotary-embedding-torch", "x-transformers", "diffusers")
 SIZES = {"full": (1, 32, 4096, 128), "small": (1, 2, 256, 128)}
 ALIBI = {"full": 4096, "small": 512}
-ALIBI_WARM_UP = 256
 # The goal, the faster side and the slower side: factor · faster ≤ slower.
 COMPILED = "ours: compiled"
 GOALS = [
@@ -135,80 +132,6 @@ def check(functions, shape):
             raise AssertionError(f"{name} is {error:.2g} off the rotation, above {tolerance:.2g}")
 
 
-def alibi_way(way, seq_len):
-    """ALiBi's attention, causal, 8 heads of 64 channels: a bias tensor, or a score_mod."""
-    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
-
-    scheme = layers.Alibi(8)
-    slopes = scheme.slopes
-    # Without dynamic, the long run would compile again, and its peak would be the compiler's.
-    attend = torch.compile(flex_attention, dynamic=True)
-
-    def bias(q, k, v):
-        positions = torch.arange(q.shape[-2])
-        added = scheme.bias(positions, positions)
-        future = positions[None, :] > positions[:, None]
-        # Four axes: with three, torch takes a slower way that needs twice the memory.
-        added = added.masked_fill_(future, -torch.inf)
-        return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=added[None])
-
-    def score_mod(q, k, v):
-        def penalty(score, batch, head, q_index, k_index):
-            return score - slopes[head] * (q_index - k_index)
-
-        def causal(batch, head, q_index, k_index):
-            return q_index >= k_index
-
-        seq_len = q.shape[-2]
-        mask = create_block_mask(causal, None, None, seq_len, seq_len, device="cpu")
-        return attend(q, k, v, score_mod=penalty, block_mask=mask)
-
-    function = {"bias": bias, "score_mod": score_mod}[way]
-    rng = torch.Generator().manual_seed(5)
-    short = torch.randn(3, 1, 8, ALIBI_WARM_UP, 64, generator=rng)
-    q, k, v = torch.randn(3, 1, 8, seq_len, 64, generator=rng)
-    with torch.no_grad():
-        function(*short)  # compiles, which takes memory too, and starts the threads
-        rise, out = peak_rise(lambda: function(q, k, v))
-    return {"bytes": rise, "row": out[0, :, -1].flatten().tolist()}
-
-
-def peak_rise(function):
-    """(bytes, result): how far a call lifts the process's peak above what it holds before.
-
-    Linux can set the peak back to what is held now; elsewhere an earlier peak hides a part.
-    """
-    with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
-    before = peak_bytes()
-    out = function()
-    return peak_bytes() - before, out
-
-
-def peak_bytes():
-    """The largest memory that this process has held, on Linux since the peak was set back."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        lines = status.read_text().splitlines()
-        return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-def alibi_memory(seq_len):
-    """Peak bytes that each way adds at seq_len, each in a process of its own."""
-    answers = {}
-    for way in ("bias", "score_mod"):
-        if way == "score_mod" and not variants.can_compile():
-            continue
-        command = [sys.executable, __file__, "--alibi", way, str(seq_len)]
-        answers[way] = json.loads(subprocess.check_output(command, text=True).splitlines()[-1])
-    rows = [np.array(answer["row"]) for answer in answers.values()]
-    if len(rows) == 2 and np.abs(rows[0] - rows[1]).max() > 1e-5:
-        raise AssertionError("the two ways of ALiBi give different outputs")
-    return {way: answer["bytes"] for way, answer in answers.items()}
-
-
 def machine():
     """What this machine is, in words."""
     name = platform.processor() or platform.machine()
@@ -252,7 +175,7 @@ def bench(size, rounds):
         "pairing": {name: pairing for name, (_, pairing) in functions.items()},
         "forward_seconds": forward,
         "forward_backward_seconds": both,
-        "alibi_peak_bytes": alibi_memory(ALIBI[size]),
+        "alibi_peak_bytes": alibi_memory.compared(ALIBI[size]),
     }
 
 
@@ -290,11 +213,7 @@ def main():
     parser.add_argument("--save", action="store_true", help="write src/lessons/data/rope_cpu.json")
     parser.add_argument("--small", action="store_true", help="a small size, for a quick look")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--alibi", nargs=2, metavar=("WAY", "TOKENS"), help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.alibi:
-        print(json.dumps(alibi_way(options.alibi[0], int(options.alibi[1]))))
-        return
     if options.save and options.small:
         parser.error("--save is for the full size")
     result = bench("small" if options.small else "full", options.rounds)
