@@ -51,7 +51,9 @@ def install(note, extras=None):
     if stamped(stamp, wanted):
         note("nothing new")
         return
-    pip = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check"]
+    # Compiling every module of every package takes longer than unpacking them; most are never
+    # imported, and Python compiles those that are by itself.
+    pip = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--no-compile"]
     if extras:
         what = ["-e", f".[{extras}]"]
     else:
