@@ -79,6 +79,7 @@ WRONG = [
     ("2.3", 1_000, "with θ = 1000"),
 ]
 
+# For every exercise of every lesson; test_laws_NN has what only its own could take for an answer.
 UNUSABLE = [
     None,
     "three",
@@ -86,6 +87,7 @@ UNUSABLE = [
     "",
     True,
     (None, None),
+    (1, 2, 3),
     (True, False),
     [1, [2, 3]],
     (1, 2, 3, 4, 5),
@@ -98,6 +100,9 @@ UNUSABLE = [
     (float("nan"), float("nan")),
     float("inf"),
     10**400,
+    np.full(12, np.nan),
+    np.full(8, np.inf),
+    np.full(8, 1e300),
     np.full((10, 10), np.nan),
     np.full((10, 10), np.inf),
     np.full((10, 10), 1e300),
@@ -106,10 +111,15 @@ UNUSABLE = [
     4 * [np.zeros((3, 3))],
     4 * ["w"],
     np.zeros((0, 10)),
+    np.zeros((0, 12)),
     np.array([1, 2], object),
     torch.ones(10, 10, requires_grad=True),
     [torch.ones(1), torch.ones(1, requires_grad=True)],
     (print, print),
+    print,
+    lambda: 1,
+    lambda *arguments: None,
+    lambda *arguments: (1, 2),
 ]
 
 

@@ -77,16 +77,6 @@ WRONG = [
 ]
 
 UNUSABLE = [
-    None,
-    "three",
-    True,
-    (1, 2, 3),
-    {"a": 1},
-    1j,
-    object(),
-    len,
-    print,
-    float("nan"),
     [2, 3, 4, 1, np.nan],
     [2, 3, 4, 1.5, 1],
     np.full((1023, 384), np.nan),

@@ -72,23 +72,6 @@ WRONG = [
     ),
 ]
 UNUSABLE = [
-    None,
-    "three",
-    True,
-    (None, None),
-    (1, 2, 3),
-    {"a": 1},
-    object(),
-    len,
-    print,
-    float("nan"),
-    np.full(12, np.nan),
-    np.full(8, np.inf),
-    np.full(8, 1e300),
-    np.zeros((0, 12)),
-    lambda *arguments: None,
-    lambda *arguments: (1, 2),
     lambda *arguments: arguments,
     lambda q, k, slopes, positions: (q * np.nan, k),
-    lambda: 1,
 ]

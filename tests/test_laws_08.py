@@ -37,17 +37,9 @@ WRONG = [
     ("8.3", (-5, 45_000), "got -5"),
 ]
 UNUSABLE = [
-    None,
-    "three",
-    True,
-    (None, None),
     (None, None, None),
     (1, 2),
     (1, 2, 3, 4),
-    {"a": 1},
-    object(),
-    len,
-    float("nan"),
     (float("nan"), 45_000),
     np.full(3, np.inf),
     np.full(2, 1e300),

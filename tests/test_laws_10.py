@@ -34,15 +34,6 @@ WRONG = [
     ("10.3", 26_214, "must be a list of 48 windows"),
 ]
 UNUSABLE = [
-    None,
-    "three",
-    True,
-    (None, None),
-    (1, 2, 3),
-    {"a": 1},
-    object(),
-    len,
-    float("nan"),
     [0] * 48,
     [-1] * 48,
     [1.5] * 48,

@@ -1,6 +1,7 @@
 """The verdict on every answer that the tests of a lesson's exercises list.
 
-``test_laws_NN`` holds the lists: RIGHT, WRONG with the words that must be said, UNUSABLE.
+``test_laws_NN`` holds the lists: RIGHT, WRONG with the words that must be said, and
+UNUSABLE, what its own exercises alone could take for an answer.
 """
 
 import importlib
