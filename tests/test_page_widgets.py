@@ -64,22 +64,26 @@ def test_keyboard_moves_each_slider(watch, name):
     assert watched.complaints == watched.bad == watched.outside == []
 
 
+def play(root):
+    """Press Play, wait, press it again; then the figure stands still and can be photographed."""
+    button = root.locator("button.lessons-play").first
+    for wait in (1800, 300):
+        button.click()
+        root.page.wait_for_timeout(wait)
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_play_button_moves_each_figure(watch, name):
     watched = watch()
     for root in figures(watched, name):
         if not root.locator("button.lessons-play").count():
             continue
-        button = root.locator("button.lessons-play").first
-        button.scroll_into_view_if_needed()
+        root.scroll_into_view_if_needed()
         before, said = picture(root), words(root)
-        button.click()
-        watched.page.wait_for_timeout(1800)
-        assert differ(before, picture(root)) > 20, "play was pressed and nothing moved"
-        assert words(root) != said
-        button.click()
-        watched.page.wait_for_timeout(300)
+        play(root)
         held = picture(root)
+        assert differ(before, held) > 20, "play was pressed and nothing moved"
+        assert words(root) != said
         watched.page.wait_for_timeout(1200)
         assert differ(held, picture(root)) == 0, "the figure moves on after the second press"
     assert watched.complaints == []
