@@ -116,7 +116,7 @@ def _run(bench, cells, planned):
     until = time.monotonic() + bench.limits.notebook
     for _ in range(STARTS):
         if time.monotonic() > until:
-            break
+            break  # what waits gets no time
         process = bench.start(cells, skip, until)
         try:
             process.run_cells()
