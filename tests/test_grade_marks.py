@@ -121,6 +121,15 @@ def test_a_reply_may_be_forged_and_says_nothing_of_its_own(reply, sentence):
     assert grade_marks._reason(["a\nb", "c", "d"], A1.tasks[2], reply) == sentence
 
 
+def test_the_cell_before_the_first_is_not_the_last():
+    reply = {"error": "KeyError", "cell": -1, "line": 1}
+    assert grade_marks._reason(["the only one"], A1.tasks[2], reply) == "it raised KeyError"
+
+
+def test_every_task_with_code_has_examples():
+    assert set(grade_marks.examples(A1).arguments) == {task.id for task in submissions.CODED["a1"]}
+
+
 @pytest.mark.parametrize(
     "failed",
     [

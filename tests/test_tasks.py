@@ -157,6 +157,8 @@ def test_examples_are_arguments_and_no_graded_case():
     for task in CODED:
         given = tasks.example(task.id)
         assert isinstance(given, tuple)
+        first = repr(tasks.cases(task, tasks.PUBLIC_SEED)[0].calls[0])
+        assert repr(given) == first or "object at" in first
     boxes, d_model = tasks.example("a1.5")
     assert [box(np.ones((3, d_model))).shape for box in boxes] == [(3, d_model)] * 4
     with pytest.raises(ValueError, match=r"x must be \(1 to 64, 6\)"):
