@@ -156,6 +156,8 @@ WRONG = [
     ({"bias": torch.ones(T, T, device="meta")}, ValueError, "bias must be on the device of q, cp"),
     ({"x": torch.ones(T, D)}, ValueError, r"x must be \(batch, seq, d_model\) .* 16, .*\(7, 16\)"),
     ({"x": torch.ones(B, T, D + 1)}, ValueError, r"x must be .* 16, .*\(2, 7, 17\)"),
+    ({"x": torch.ones(B, T, D - 1)}, ValueError, r"x must be .* 16, .*\(2, 7, 15\)"),
+    ({"x": torch.ones(1, B, T, D)}, ValueError, r"x must be \(batch, seq, .*\(1, 2, 7, 16\)"),
     ({"positions": list(range(T))}, TypeError, "positions must be a torch tensor, got list"),
     ({"positions": N.float()}, TypeError, "positions must be int64 or int32, got torch.float32"),
     ({"positions": N[:-1]}, ValueError, r"positions must be \(7,\) or \(2, 7\) for x"),
@@ -168,6 +170,7 @@ WRONG = [
     ({"mask": torch.ones(T, T)}, TypeError, "mask must be bool .* torch.float32"),
     ({"mask": torch.ones(T, T + 1).bool()}, ValueError, r"mask must broadcast .*\(7, 8\)"),
     ({"mask": torch.ones(3, B, 1, T, T).bool()}, ValueError, r"mask must .*\(3, 2, 1, 7, 7\)"),
+    ({"mask": torch.ones(1, B, 1, T, T).bool()}, ValueError, r"mask must .*\(1, 2, 1, 7, 7\)"),
 ]
 
 

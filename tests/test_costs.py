@@ -65,6 +65,7 @@ def test_a_rotation_takes_three_flops_a_channel():
     assert Counted.flops == 3 * 8
     # One query head and one key head, one layer.
     assert costs.rotation_flops(1, 1, 1, 8) == 2 * Counted.flops
+    assert costs.rotation_flops(1, 1, 1, 2) == 2 * 3 * 2  # a single pair
     assert costs.rotation_flops(32, 32, 8, 128) == 3 * 128 * (32 + 8) * 32
 
 

@@ -1,8 +1,12 @@
 """Cells as students leave them: split, repeated, reordered, half written."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from lessons import grade_cells
+
+ALLOW_SECONDS = grade_cells.allow_seconds
 
 
 class NoWire:
@@ -45,16 +49,62 @@ def test_a_statement_that_fails_stops_no_other():
         ("z = 1\ndef f(x):\n    y = x", "    return y + 1\nw = 2"),
         ("f = (lambda x:", "x + 1)"),
         ("def f(x):", "    y = x", "    return y + 1"),
+        ("import functools\n@functools.cache", "def f(x):\n    return x + 1"),
     ],
 )
 def test_a_cell_that_was_split_is_put_together(cells):
-    assert run(*cells).names["f"](1) == 2
+    notebook = run(*cells)
+    assert notebook.names["f"](1) == 2 and notebook.failed == []
+
+
+def test_what_was_put_together_counts_as_the_first_of_its_cells():
+    notebook = run("a = 1", "def f(x):", "    y = x", "    return y", "b = (", "2)", "c = f(3)")
+    sent = [(message["at"], message["cell"], message["line"]) for message in notebook.wire.sent]
+    assert sent == [(-1, None, 0), (1, 0, 1), (2, 1, 1), (3, 4, 1), (4, 6, 1)]
+    assert run("def f(x):", "    y = x", "    return 1 / y", "f(0)").failed == [
+        (0, 3, "ZeroDivisionError")
+    ]
 
 
 def test_a_cell_that_is_no_python_costs_only_itself():
     notebook = run("x = 1", "so here I am (", "y = 2")
     assert notebook.names["x"] == 1 and notebook.names["y"] == 2
     assert notebook.failed == [(1, 0, "SyntaxError")]
+
+
+@pytest.mark.parametrize("error", [SyntaxError, ValueError, RecursionError, MemoryError])
+def test_a_cell_that_breaks_the_parser_costs_only_itself(error, monkeypatch):
+    parse = grade_cells.ast.parse
+
+    def breaks(source):
+        if "deep" in source:
+            raise error
+        return parse(source)
+
+    monkeypatch.setattr(grade_cells.ast, "parse", breaks)
+    notebook = run("x = 1", "deep", "y = 2")
+    assert notebook.failed == [(1, 0, "SyntaxError")] and notebook.names["y"] == 2
+
+
+def test_what_parses_and_does_not_compile_is_told_without_a_line():
+    assert run("x = 1\nreturn x").failed == [(0, 0, "SyntaxError")]
+
+
+def test_seconds_are_for_what_comes_next_and_the_hard_limit_stays(monkeypatch):
+    used, given = SimpleNamespace(ru_utime=4.5, ru_stime=2.25), []
+    monkeypatch.setattr(grade_cells.resource, "getrusage", lambda who: used)
+    monkeypatch.setattr(grade_cells.resource, "getrlimit", lambda what: (1, 999))
+    monkeypatch.setattr(grade_cells.resource, "setrlimit", lambda what, pair: given.append(pair))
+    ALLOW_SECONDS(5)
+    ((soft, hard),) = given
+    assert 4.5 + 2.25 + 5 <= soft <= 4.5 + 2.25 + 5 + 1 and hard == 999
+
+
+def test_each_cell_gets_its_own_seconds(monkeypatch):
+    given = []
+    monkeypatch.setattr(grade_cells, "allow_seconds", given.append)
+    run("a = b", "c = 1\nd = 2", "b = 1")
+    assert given == [100_000] * (1 + 3 + 1)  # before all, three cells, and one again
 
 
 def test_cells_in_another_order_run_once_more():
@@ -72,6 +122,11 @@ def test_a_stub_behind_the_answer_does_not_replace_it():
     assert run("def f(x):\n    return 1", "def f(x):\n    return 2").names["f"](0) == 2
     with pytest.raises(NotImplementedError):
         run(STUB).names["f"](0)
+
+
+def test_only_a_function_is_a_stub():
+    assert run("class A:\n    x = 1", "class A:\n    x = 2").names["A"].x == 2
+    assert run("def f():\n    return 1", "class f:\n    pass").names["f"].__class__ is type
 
 
 @pytest.mark.parametrize(

@@ -105,12 +105,29 @@ def test_an_error_is_told_by_its_kind_and_the_student_s_own_line_alone(bench):
         ({"error": "KeyError", "cell": 99, "line": 1}, "it raised KeyError"),
         ({"error": "KeyError", "cell": "0", "line": 1}, "it raised KeyError"),
         ({"error": "KeyError", "cell": 0, "line": -1}, "it raised KeyError"),
+        ({"error": "KeyError", "cell": -1, "line": 1}, "it raised KeyError"),
+        ({"error": "KeyError", "cell": 0, "line": 0}, "it raised KeyError"),
+        ({"error": "KeyError", "cell": 0, "line": 1.0}, "it raised KeyError"),
+        ({"error": "KeyError", "cell": 0, "line": 4}, "it raised KeyError"),
+        ({"error": "KeyError", "cell": 0, "line": 1}, "it raised KeyError in code cell 1, at “a”"),
         ({"error": "KeyError", "cell": 0, "line": 2}, "it raised KeyError in code cell 1, at “b”"),
+        # A statement may have been put together from two cells, and never from three.
+        ({"error": "KeyError", "cell": 0, "line": 3}, "it raised KeyError in code cell 1, at “c”"),
+        ({"error": "KeyError", "cell": 1, "line": 1}, "it raised KeyError in code cell 2, at “c”"),
         ({}, "it raised an error"),
     ],
 )
 def test_a_reply_may_be_forged_and_says_nothing_of_its_own(reply, sentence):
-    assert grade_marks._reason(["a\nb"], A1.tasks[2], reply) == sentence
+    assert grade_marks._reason(["a\nb", "c", "d"], A1.tasks[2], reply) == sentence
+
+
+def test_the_cell_before_the_first_is_not_the_last():
+    reply = {"error": "KeyError", "cell": -1, "line": 1}
+    assert grade_marks._reason(["the only one"], A1.tasks[2], reply) == "it raised KeyError"
+
+
+def test_every_task_with_code_has_examples():
+    assert set(grade_marks.examples(A1).arguments) == {task.id for task in submissions.CODED["a1"]}
 
 
 @pytest.mark.parametrize(
@@ -120,6 +137,8 @@ def test_a_reply_may_be_forged_and_says_nothing_of_its_own(reply, sentence):
         3,
         [3],
         [[]],
+        [[0, 1]],
+        [[0, 1, "KeyError", 0]],
         [["a", "b", "c"]],
         [[0, 1, "Secret"]],
         [["a", 0, "KeyError"]],
@@ -133,11 +152,21 @@ def test_a_forged_list_of_failed_cells_is_no_list(failed):
 
 
 def test_forged_numbers_of_boxes_are_refused():
-    inputs = grade_marks.Inputs([], [lambda x: x])
-    for message in ({}, {"ask": -1}, {"ask": 1}, {"ask": True}, {"ask": "0"}):
+    inputs = grade_marks.Inputs([], [lambda x: x, lambda x: -x])
+    for message in ({}, {"ask": -1}, {"ask": 2}, {"ask": 3}, {"ask": True}, {"ask": "0"}):
         assert inputs.answer(message) == {"error": "there is no such box"}
     assert inputs.answer({"ask": 0, "x": 3}) == {"answer": 3}
+    assert inputs.answer({"ask": 1, "x": 3}) == {"answer": -3}
     assert "error" in inputs.answer({"ask": 0, "x": {"text": "a"}})
+
+
+def test_a_box_that_cannot_take_what_it_is_asked_says_so():
+    inputs = grade_marks.Inputs([], [lambda x: -x])
+    nested = 0
+    for _ in range(100_000):
+        nested = {"list": [nested]}
+    for x in (None, nested, {"text": "a"}):
+        assert set(inputs.answer({"ask": 0, "x": x})) == {"error"}
 
 
 def test_every_notebook_gets_the_same_cases_and_another_seed_others():

@@ -36,6 +36,7 @@ def read(tmp_path, content):
         ("a2.ipynb", "a2"),
         ("Copy of a2.ipynb", "Copy of a2"),
         ("Copy of a2 (3).ipynb", "Copy of a2 (3)"),
+        ("a2_team a2.ipynb", "team a2"),
         ("aa22.ipynb", "aa22"),
         ("ada.ipynb", "ada"),
     ],
@@ -60,6 +61,8 @@ def test_files_of_one_student_lie_together(tmp_path):
 def test_every_version_of_the_format_is_read(tmp_path):
     old = {"worksheets": [{"cells": [{"cell_type": "code", "input": ["x = 1\n", "y = 2"]}]}]}
     assert read(tmp_path, old) == ["x = 1\ny = 2"]
+    old["worksheets"].append(3)
+    assert read(tmp_path, old) == ["x = 1\ny = 2"]
     assert read(tmp_path, notebook(cell("x = 1"), cell("# text", "markdown"))) == ["x = 1"]
     whole = {"cells": [{"cell_type": "code", "source": "x = 1"}, 3, {"cell_type": "raw"}]}
     assert read(tmp_path, whole) == ["x = 1"]
@@ -74,11 +77,28 @@ def test_every_version_of_the_format_is_read(tmp_path):
 @pytest.mark.parametrize(
     "content",
     [b"", b'{"cells": [', b"[]", b"{}", b'{"cells": 3}', b"\xff\xfe\x00", b"[" * 100_000, b"null",
-     b'{"worksheets": []}'],
+     b'{"worksheets": []}', b'{"worksheets": [3]}'],
 )  # fmt: skip
 def test_what_is_no_notebook_is_unreadable(content, tmp_path):
     with pytest.raises(notebooks.Unreadable, match=r"^the file (is cut off|has no cells)"):
         read(tmp_path, content)
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
+    path = tmp_path / "large.ipynb"
+    path.touch()
+    os.truncate(path, 100 * 2**20 + 1)  # a hole: it takes no room on the disk
+    with pytest.raises(notebooks.Unreadable, match=r"^the file has more than 100 MB$"):
+        notebooks.read(path)
+    text = json.dumps(notebook(cell("x = 1")))
+    for most, refused in ((len(text) - 1, True), (len(text), False), (len(text) + 1, False)):
+        monkeypatch.setattr(notebooks, "LARGEST", most)
+        path.write_text(text)
+        if refused:
+            with pytest.raises(notebooks.Unreadable, match="more than"):
+                notebooks.read(path)
+        else:
+            assert notebooks.read(path) == ["x = 1"]
 
 
 def test_a_link_or_a_pipe_is_not_followed(tmp_path):

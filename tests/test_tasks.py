@@ -132,7 +132,16 @@ def test_a_stub_is_not_written_and_an_error_is_a_sentence(capsys):
     said = capsys.readouterr().out
     assert said == "a1.2: position_table raised ZeroDivisionError: division by zero.\n"
     tasks.check("a1.2", lambda *a: "sin")
-    assert "a str came back" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert said == "a1.2: numbers are asked for, and a str came back.\n"
+    for wrong in (stub, lambda *a: 1 / 0, lambda *a: "sin", lambda *a: 3.0):
+        assert tasks.verdict("a1.2", wrong)[0] is False
+
+
+@pytest.mark.parametrize("number", ["a1.0", "a1.6", "a1.9", "a2.0", "a5.1", "a1", "a1.22"])
+def test_an_example_is_of_a_task_with_code(number):
+    with pytest.raises(ValueError, match=f"such as \"a1.2\", got '{number}'$"):
+        tasks.example(number)
 
 
 def test_a_failure_shows_a_small_counterexample():
@@ -157,6 +166,8 @@ def test_examples_are_arguments_and_no_graded_case():
     for task in CODED:
         given = tasks.example(task.id)
         assert isinstance(given, tuple)
+        first = repr(tasks.cases(task, tasks.PUBLIC_SEED)[0].calls[0])
+        assert repr(given) == first or "object at" in first
     boxes, d_model = tasks.example("a1.5")
     assert [box(np.ones((3, d_model))).shape for box in boxes] == [(3, d_model)] * 4
     with pytest.raises(ValueError, match=r"x must be \(1 to 64, 6\)"):

@@ -14,7 +14,8 @@ UP_TO_3_AXES = [shape for axes in (1, 2, 3) for shape in product(range(1, 7), re
 def taken(function, *given):
     try:
         return function(*given)
-    except ValueError:
+    except ValueError as error:
+        assert " must " in str(error)  # the refusal, not NumPy's
         return None
 
 
@@ -51,6 +52,14 @@ def test_angles_are_those_of_rows_or_of_a_batch_of_rows(x_shape):
 def test_pairs_are_counted_in_twos(pairs, fits):
     given = taken(validate_rows.rotatable, np.zeros((5, 6)), np.ones(pairs))
     assert (given is not None) == fits
+
+
+@pytest.mark.parametrize("axes", [2, 3, 4, 5])
+def test_channels_are_those_of_the_last_axis_however_many_there_are(axes):
+    x = np.zeros((3,) * (axes - 1) + (4,))  # every other axis is odd, and too short for two pairs
+    assert taken(validate_rows.rotatable, x, [1, 1]) is not None
+    assert taken(validate_rows.rotatable, x, [1, 1, 1]) is None
+    assert taken(validate_rows.rotatable, np.swapaxes(x, 0, -1), [1]) is None
 
 
 def test_the_smallest_x_is_one_row_of_one_pair():

@@ -155,7 +155,7 @@ class Progress:
         if sys.stderr.isatty():
             print(f"\r{bar} {name[:30]:30}", end="", file=sys.stderr, flush=True)
         elif 10 * self.done // self.total > 10 * (self.done - 1) // self.total:
-            print(f"{bar} {time.monotonic() - self.start:.0f} s", file=sys.stderr, flush=True)
+            print(f"{bar} {time.monotonic() - self.start:.0f} s", file=sys.stderr)
 
     def end(self):
         if sys.stderr.isatty():

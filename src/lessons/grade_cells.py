@@ -47,7 +47,7 @@ def without_magics(source):
     if magic := CELL_MAGIC.match(source):
         if magic[1] not in PYTHON_MAGICS:
             return ""
-        source = re.sub(r"^[^\n]*", "", source, count=1)
+        source = re.sub(r"^[^\n]*", "", source)
     lines = source.split("\n")
     for number, line in enumerate(lines):
         if found := LINE_MAGIC.match(line):

@@ -116,7 +116,7 @@ def _run(bench, cells, planned):
     until = time.monotonic() + bench.limits.notebook
     for _ in range(STARTS):
         if time.monotonic() > until:
-            break
+            break  # what waits gets no time
         process = bench.start(cells, skip, until)
         try:
             process.run_cells()
@@ -124,8 +124,7 @@ def _run(bench, cells, planned):
             while waiting:
                 task, cases = waiting[0]
                 for number, (_, calls) in enumerate(cases):
-                    if (task.id, number) not in outcomes:
-                        outcomes[task.id, number] = _answers(process, cells, task, calls)
+                    outcomes[task.id, number] = _answers(process, cells, task, calls)
                 waiting.pop(0)
             notes += _notes(cells, failed)
             break
@@ -181,7 +180,7 @@ def _reason(cells, task, reply):
 
 def _line(cells, cell, line):
     """The student's own line with this number, in quotes; "" if the numbers are none."""
-    if type(cell) is int and type(line) is int and 0 <= cell < len(cells) and line > 0:
+    if type(cell) is int and type(line) is int and cell >= 0 and line > 0:
         lines = "\n".join(cells[cell : cell + 2]).split("\n")
         if line <= len(lines) and (text := lines[line - 1].strip()):
             return f" in code cell {cell + 1}, at “{text[:80]}”"
