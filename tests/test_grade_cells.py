@@ -54,7 +54,8 @@ def test_a_cell_that_was_split_is_put_together(cells):
 def test_a_cell_that_is_no_python_costs_only_itself():
     notebook = run("x = 1", "so here I am (", "y = 2")
     assert notebook.names["x"] == 1 and notebook.names["y"] == 2
-    assert notebook.failed == [(1, 0, "SyntaxError")]
+    assert notebook.failed == [(1, 1, "SyntaxError")]
+    assert run("%%time\nx = 1\ny = (2").failed == [(0, 3, "SyntaxError")]
 
 
 def test_cells_in_another_order_run_once_more():
