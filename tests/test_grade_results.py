@@ -97,14 +97,14 @@ def test_memory_does_not_grow_with_the_number_of_submissions(tmp_path, monkeypat
 
 def finish_together(out, student, ready):
     """One of several runs, as a process: its record is there, and all write the tables at once."""
-    results, read = Results(out, tasks.assignment("a1")), Results._written
+    results, read = Results(out, tasks.assignment("a1")), Results._by_hand
 
     def slowly(self):
         found = read(self)
         time.sleep(0.1)  # time enough for the others to read the same
         return found
 
-    Results._written = slowly
+    Results._by_hand = slowly
     results.keep(record(student))
     ready.wait()
     results.finish()
@@ -172,3 +172,53 @@ def test_runs_that_share_a_folder_share_the_seed_and_a_sandbox_matters(tmp_path)
     assert one.seed == two.seed == open_.seed
     assert one.digest([]) == two.digest([]) != open_.digest([])
     assert Results(tmp_path / "other", tasks.assignment("a1")).seed != one.seed
+
+
+HEAD = "student,task,points,comment\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + "Zoë,a1.6,2.5,\n",
+        HEAD + 'Zoë,a1.6,"2,5",',  # no end of the last line
+        "\ufeff" + HEAD.replace(",", ";") + "Zoë;a1.6;2,5;\n",
+        HEAD.replace(",", "\t").replace("\n", "\r\n") + "Zoë\ta1.6\t2.5\t\r\n",
+    ],
+)
+def test_points_by_hand_are_read_as_any_spreadsheet_saves_them(text, tmp_path):
+    """Where commas stand in numbers, semicolons stand between cells, also in lines added later."""
+    results = Results(tmp_path, tasks.assignment("a1"))
+    results.written.write_bytes(text.encode())
+    for name in ("Zoë", "Ada"):
+        results.keep(record(name))
+        results.finish()
+    assert results.hand["Zoë", "a1.6"] == (2.5, "") and results.waiting == 1
+    again = Results(tmp_path, tasks.assignment("a1"))
+    assert list(again.hand) == [("Zoë", "a1.6"), ("Ada", "a1.6")]
+
+
+@pytest.mark.parametrize(
+    ("raw", "sentence"),
+    [
+        ((HEAD + "Zoë,a1.6,1,\n").encode("cp1252"), "not in UTF-8"),
+        (b"student,task,points\ns0,a1.6,1\n", "line 1: no column comment"),
+        (b"s0,a1.6,1,\n", "line 1: no column student, task, points, comment"),
+        ((HEAD + "s0,a1.6,\n\ns1,a1.6,abc,\n").encode(), "line 4: 'abc' is no number"),
+        ((HEAD + "s0,a1.1,1,\n").encode(), "'1' is no number of points for 'a1.1'"),
+        ((HEAD + "s0,a1.6,nan,\n").encode(), "'nan' is no number"),
+    ],
+)
+def test_points_by_hand_that_cannot_be_read_are_refused_with_their_line(raw, sentence, tmp_path):
+    (tmp_path / "written.csv").write_bytes(raw)
+    with pytest.raises(ValueError, match=sentence):
+        Results(tmp_path, tasks.assignment("a1"))
+
+
+def test_points_for_a_name_without_a_notebook_are_not_lost_in_silence(tmp_path):
+    """As when a spreadsheet has read ZoÃ« for Zoë."""
+    results = Results(tmp_path, tasks.assignment("a1"))
+    results.written.write_text(HEAD + "ZoÃ«,a1.6,2,\n", "utf8")
+    results.keep(record("Zoë"))
+    results.finish()
+    assert (results.strangers, results.waiting) == (["ZoÃ«"], 1)

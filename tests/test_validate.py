@@ -49,7 +49,7 @@ APART = {
     # The grader takes files, messages and answers of anybody; its tests say what it makes of them.
     *("wire", "tasks_judges", "grade", "grade_cells", "grade_feedback", "grade_marks"),
     *("grade_notebooks", "grade_process", "grade_results", "grade_sandbox", "grade_stub"),
-    *("grade_worker",),
+    *("grade_worker", "grade_written"),
 }
 
 
