@@ -1,7 +1,7 @@
 # Two commands do everything: `make book`, `make test`. The work is in book/tools.
 PYTHON ?= python3
 
-.PHONY: book serve notebooks assignments test mutants colab-check lowest lint-workflows offline pdf clean help
+.PHONY: book serve notebooks assignments test mutants colab-check lowest lint-workflows offline pdf clean help python
 
 help:
 	@echo 'make book        build everything: environment, notebooks, pages'
@@ -15,6 +15,12 @@ help:
 	@echo 'make pdf         the book on paper'
 	@echo 'make mutants     does a test see each small fault put into the package? ONLY=rope for one'
 	@echo 'make clean       remove what was built (.venv stays)'
+
+# An old Python could not even parse the tools; it is told so in a sentence.
+book serve notebooks assignments test mutants colab-check lowest lint-workflows offline pdf: python
+
+python:
+	@$(PYTHON) book/tools/oldest.py
 
 book:
 	@$(PYTHON) book/tools/make_book.py

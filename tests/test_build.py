@@ -1,12 +1,16 @@
 """Building: fresh numbers, failures that are seen, forks, and machines without a network."""
 
+import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
+import environment
+import oldest
 import pytest
 import stages
 import vendor
@@ -134,6 +138,40 @@ def test_no_registry_is_a_warning_not_an_end(monkeypatch, tmp_path):
     vendor.fetch_pages(said.append)
     assert "using the default CDNs" in said[0]
     assert not (tmp_path / "vendor").exists()
+
+
+def test_python_that_is_too_old_is_told_so_before_it_meets_the_other_tools(monkeypatch):
+    """They are in newer words: an old Python would end with a syntax error."""
+    ast.parse((ROOT / "book/tools/oldest.py").read_text("utf8"), feature_version=(3, 6))
+    asked = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]["requires-python"]
+    assert asked == ">=" + ".".join(map(str, oldest.OLDEST))
+    assert oldest.refusal() is None
+    monkeypatch.setattr(oldest, "OLDEST", (99, 0))
+    assert "needs Python 99.0 or newer" in oldest.refusal()
+    script = re.compile(r"book/tools/\w+\.py")
+    rules = (ROOT / "Makefile").read_text("utf8")
+    for target in set(re.findall(r"^([\w-]+):\n\t@\$\(PYTHON\)", rules, re.M)):
+        plan = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True)
+        assert script.findall(plan.stdout)[0] == "book/tools/oldest.py", target
+
+
+@pytest.mark.parametrize(
+    "cause", ["WARNING: Retrying (Retry(total=0)) after connection broken", ""]
+)
+def test_packages_without_a_network_end_with_that_question(cause, monkeypatch, tmp_path):
+    """pip's own last line speaks of conflicting versions, or of none that match."""
+    pip = tmp_path / "python"
+    pip.write_text(f"#!/bin/sh\necho '{cause} by ...'\necho 'ERROR: a riddle'\nexit 1\n", "utf8")
+    pip.chmod(0o755)
+    for module, name, value in (
+        (stages, "LOGS", tmp_path),
+        (environment, "VENV", tmp_path),
+        (environment, "PYTHON", pip),
+    ):
+        monkeypatch.setattr(module, name, value)
+    with pytest.raises(stages.StageFailed, match="a riddle") as failed:
+        environment.install([].append, "test")
+    assert ("is there a network?" in str(failed.value).splitlines()[-1]) == bool(cause)
 
 
 def test_changed_package_is_refused(monkeypatch, tmp_path):

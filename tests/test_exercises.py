@@ -29,6 +29,7 @@ RIGHT = [
     ("1.1", np.array([1.0])),
     ("1.2", ([0, 1, 2, 3], [1, 0, 2, 3])),
     ("1.2", np.array([[2, 0, 3, 1], [3, 2, 0, 1]])),
+    ("1.2", ([0.0, 1, 2, 3], [1, 0, 2, 3])),
     ("1.3", (ZERO, ZERO, EYE, EYE)),
     ("1.3", attention.Weights(ZERO, EYE, FIRST, FIRST)),
     ("1.3", [ZERO, ZERO, 4 * EYE, EYE / 4]),
@@ -160,9 +161,9 @@ def test_the_sentence_says_what_is_asked_for():
     for exercise, answer, asked in [
         ("1.1", [1, 2], "one number is asked for, got shape (2,)"),
         ("1.1", "1", "the number must hold real numbers, got '1' (str)"),
-        ("1.2", 3, "one order, another order are asked for, got 1 part(s)"),
-        ("1.3", [ZERO, ZERO], "w_q, w_k, w_v, w_o are asked for, got 2 part(s)"),
-        ("2.1", 16, "a norm, a ratio are asked for, got 1 part(s)"),
+        ("1.2", 3, "2 parts are asked for (one order, another order), got 1."),
+        ("1.3", [ZERO, ZERO], "4 parts are asked for (w_q, w_k, w_v, w_o), got 2."),
+        ("2.1", 16, "2 parts are asked for (a norm, a ratio), got 1."),
         ("2.2", [[None]], "the matrix must hold real numbers"),
         ("2.3", 0.5, "theta must be at least 1, got 0.5"),
     ]:

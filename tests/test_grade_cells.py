@@ -69,7 +69,8 @@ def test_what_was_put_together_counts_as_the_first_of_its_cells():
 def test_a_cell_that_is_no_python_costs_only_itself():
     notebook = run("x = 1", "so here I am (", "y = 2")
     assert notebook.names["x"] == 1 and notebook.names["y"] == 2
-    assert notebook.failed == [(1, 0, "SyntaxError")]
+    assert notebook.failed == [(1, 1, "SyntaxError")]
+    assert run("%%time\nx = 1\ny = (2").failed == [(0, 3, "SyntaxError")]
 
 
 @pytest.mark.parametrize("error", [SyntaxError, ValueError, RecursionError, MemoryError])

@@ -94,6 +94,15 @@ def test_an_error_is_told_by_its_kind_and_the_student_s_own_line_alone(bench):
     }
 
 
+def test_a_function_whose_cell_stopped_is_told_so_with_the_line(bench):
+    broken = "def shift_matrix(offset, d_model, theta):\n    return np.eye((d_model"
+    marks = marked(bench, *ANSWERS[:2], broken)
+    assert {case.sentence for case in marks.tasks[2].cases} == {
+        "no function shift_matrix was found: its cell stopped, see below"
+    }
+    assert marks.notes == ["SyntaxError in code cell 4, at “return np.eye((d_model”"]
+
+
 @pytest.mark.parametrize(
     ("reply", "sentence"),
     [

@@ -201,6 +201,26 @@ def test_the_private_copy_and_the_zip_are_there(taught):
     assert release["cells"]
 
 
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("fill_grades.py", "arguments are required: grades, table, key, grade"),
+        (
+            "fill_grades.py no.csv moodle.csv Identifier Grade",
+            "No such file or directory: 'no.csv'",
+        ),
+        ("written_answers.py", "arguments are required: assignment, folder"),
+        ("written_answers.py a9 .", "invalid choice: 'a9'"),
+        ("written_answers.py a1 nowhere", "there is no notebook in nowhere"),
+    ],
+)
+def test_a_mistyped_command_is_told_what_it_lacks(command, sentence, tmp_path):
+    script, *arguments = command.split()
+    words = [sys.executable, str(ROOT / "book/tools" / script), *arguments]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode and sentence in done.stderr and "Traceback" not in done.stderr
+
+
 def test_the_page_tells_the_tasks_and_rubrics_as_they_are():
     for name, path in zip(tasks.NAMES, make_assignments.sources(), strict=True):
         assignment = tasks.assignment(name)

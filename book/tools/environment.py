@@ -1,8 +1,9 @@
-"""The virtual environment `.venv`: made with Python ≥ 3.11, filled from the pins and the lock."""
+"""The virtual environment `.venv`: made once, filled from the pins and the lock."""
 
 import re
 import sys
 
+import stages
 from stages import (
     BUILD,
     ROOT,
@@ -15,19 +16,14 @@ from stages import (
     write_stamp,
 )
 
-OLDEST = (3, 11)
 PYTHON = VENV / "bin" / "python"
 LOCK = ROOT / "book" / "locks" / "lock.txt"
+NO_INDEX = re.compile(r"WARNING: Retrying .* after connection broken")
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 
 
 def create(note):
-    """Make `.venv` if it is not there; refuse a Python that is too old, in one sentence."""
-    if sys.version_info < OLDEST:
-        raise StageFailed(
-            f"This book needs Python {OLDEST[0]}.{OLDEST[1]} or newer, and `python3` is "
-            f"{sys.version.split()[0]}: try `make book PYTHON=python3.12`."
-        )
+    """Make `.venv` if it is not there."""
     if PYTHON.exists():
         note("already there")
         return
@@ -59,11 +55,15 @@ def install(note, extras=None):
     else:
         what = ["-r", "requirements.txt"]
         install_torch(pip)
-    run(
-        [*pip, *what, "-c", LOCK],
-        f"install-{name}.log",
-        f"The {name} packages could not be installed.",
-    )
+    log = f"install-{name}.log"
+    try:
+        run([*pip, *what, "-c", LOCK], log, f"The {name} packages could not be installed.")
+    except StageFailed as failure:
+        # Without a network pip ends with a riddle: versions that conflict, or none to be found.
+        if NO_INDEX.search((stages.LOGS / log).read_text("utf8", "replace")):
+            told = "pip could not reach its index: is there a network? Then give the command again."
+            raise StageFailed(f"{failure}\n{told}") from None
+        raise
     write_stamp(stamp, wanted)
 
 

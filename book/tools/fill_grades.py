@@ -5,6 +5,7 @@ takes the points; the filled table goes to the standard output. A student of gra
 the number at the end of the name, as the platform wrote it into file names, or by the whole name.
 """
 
+import argparse
 import csv
 import re
 import sys
@@ -35,4 +36,12 @@ def main(grades, table, key, grade):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description="Fill a platform's table of grades.")
+    parser.add_argument("grades", help="grades.csv of the grader")
+    parser.add_argument("table", help="what the platform exported")
+    parser.add_argument("key", help="its column that names a student")
+    parser.add_argument("grade", help="its column that takes the points")
+    try:
+        main(**vars(parser.parse_args()))
+    except (OSError, UnicodeDecodeError) as error:
+        sys.exit(f"fill_grades.py: {error}")

@@ -3,6 +3,7 @@
 A text cell that is not in the notebook as it was handed out is an answer.
 """
 
+import argparse
 import json
 import sys
 from pathlib import Path
@@ -20,8 +21,11 @@ def texts(path):
 
 
 def main(assignment, folder):
+    files = sorted(Path(folder).glob("*.ipynb"))
+    if not files:
+        sys.exit(f"written_answers.py: there is no notebook in {folder}")
     given = {text for path in GIVEN.glob(f"{assignment}_*.ipynb") for text in texts(path)}
-    for path in sorted(Path(folder).glob("*.ipynb")):
+    for path in files:
         print(f"===== {path.name}\n")
         try:
             answers = [text for text in texts(path) if text and text not in given]
@@ -32,4 +36,7 @@ def main(assignment, folder):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description="Print what students wrote as text.")
+    parser.add_argument("assignment", choices=sorted(p.name[:2] for p in GIVEN.glob("a*_*.ipynb")))
+    parser.add_argument("folder", help="the folder of their notebooks")
+    main(**vars(parser.parse_args()))

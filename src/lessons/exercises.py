@@ -49,7 +49,8 @@ def parts(answer, *names):
     """The parts of the answer, one for each name."""
     given = list(answer) if np.iterable(answer) else [answer]
     if len(given) != len(names):
-        raise ValueError(f"{', '.join(names)} are asked for, got {len(given)} part(s)")
+        asked = f"{len(names)} parts are asked for ({', '.join(names)})"
+        raise ValueError(f"{asked}, got {len(given)}")
     return given
 
 

@@ -57,7 +57,12 @@ def run(name, submissions, out, *, jobs, sandboxed=True, limits=grade_process.LI
         bench.close()
         rows = results.finish()
         progress.end()
-    print(f"{rows} students in {Path(out) / 'grades.csv'}")
+    print(f"{rows} students in {Path(out) / 'grades.csv'}, a page for each in {results.pages}")
+    if results.waiting:
+        print(f"points by hand are missing in {results.written}: {results.waiting}")
+    if results.strangers:
+        names = ", ".join(results.strangers)
+        print(f"points in {results.written} for names without a notebook: {names}", file=sys.stderr)
     if others:
         print(f"left alone, for they are no notebooks: {', '.join(file.name for file in others)}")
     if not notebooks:

@@ -62,6 +62,17 @@ def _nodes(source):
         return None
 
 
+def unread_line(source):
+    """The line at which Python gives a cell up; 0 if it names none."""
+    try:
+        ast.parse(without_magics(source))
+    except SyntaxError as error:
+        return error.lineno or 0
+    except (ValueError, RecursionError, MemoryError):
+        pass
+    return 0
+
+
 def is_stub(node):
     """Whether a statement is a function that only says it is not written."""
     if not isinstance(node, ast.FunctionDef):
@@ -96,7 +107,7 @@ class Notebook:
         self.wire.send(at=-1, cell=None, line=0)
         for cell, nodes in parsed(cells):
             if nodes is None:
-                self.failed.append((cell, 0, "SyntaxError"))
+                self.failed.append((cell, unread_line(cells[cell]), "SyntaxError"))
                 continue
             allow_seconds(self.seconds)
             for node in nodes:

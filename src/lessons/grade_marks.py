@@ -4,6 +4,7 @@ A call that hangs, or ends its process, costs its own task; the others go on in 
 """
 
 import builtins
+import re
 import time
 from typing import NamedTuple
 
@@ -168,7 +169,10 @@ def _answers(process, cells, task, calls):
 
 def _reason(cells, task, reply):
     if "missing" in reply:
-        return f"no function {task.function} was found"
+        missing = f"no function {task.function} was found"
+        if any(re.search(rf"^def {task.function}\b", cell, re.M) for cell in cells):
+            missing += ": its cell stopped, see below"
+        return missing
     if "no_numbers" in reply:
         return "numbers are asked for, and something else came back"
     kind = reply.get("error")

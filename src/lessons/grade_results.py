@@ -8,18 +8,16 @@ import contextlib
 import csv
 import fcntl
 import hashlib
-import io
 import json
 import os
 import re
 import secrets
 from pathlib import Path
 
-from lessons import atomic, grade_feedback, grade_notebooks
+from lessons import atomic, grade_feedback, grade_notebooks, grade_written
 from lessons.grade_feedback import shown
 
 PACKAGE = Path(__file__).parent
-WRITTEN = ("student", "task", "points", "comment")
 
 
 class Results:
@@ -33,7 +31,10 @@ class Results:
         self.records, self.pages = self.folder / "records", self.folder / "feedback"
         for made in (self.folder, self.records, self.pages):
             made.mkdir(parents=True, exist_ok=True)
-        self.seed, self.hand = self._seed(), self._written()
+        self.written = self.folder / "written.csv"
+        self.seed, self.hand = self._seed(), self._by_hand()
+        self.waiting = 0  # answers without points by hand
+        self.strangers = []  # names with points by hand and without a notebook
         code = [path.read_bytes() for path in sorted(PACKAGE.glob("*.py"))]
         self.how = f"{self.seed} {sandboxed} {hashlib.sha256(b''.join(code)).hexdigest()}"
 
@@ -83,46 +84,25 @@ class Results:
                 rows += 1
         return rows
 
-    def _written(self):
-        """{(student, task): (points or None, comment)} from written.csv."""
-        path = self.folder / "written.csv"
-        if not path.exists():
-            return {}
+    def _by_hand(self):
         most = {task.id: task.points for task in self.assignment.tasks if not task.function}
-        found = {}
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            for number, row in enumerate(csv.DictReader(file), 2):
-                task, points = row.get("task"), (row.get("points") or "").strip()
-                try:
-                    value = float(points) if points else None
-                except ValueError:
-                    value = -1
-                if task not in most or (value is not None and not 0 <= value <= most[task]):
-                    raise ValueError(
-                        f"written.csv, line {number}: {points!r} is no number of points for "
-                        f"{task!r}; it takes {', '.join(f'{i} up to {m}' for i, m in most.items())}"
-                    )
-                # Without locks, runs at the same time may both have added a line to fill.
-                if value is not None or (row["student"], task) not in found:
-                    found[row["student"], task] = value, row.get("comment") or ""
-        return found
+        return grade_written.read(self.written, most)
 
     def _add_lines_to_fill(self):
         """written.csv gets an empty line for each student it lacks; what stands in it stays."""
         questions = [task.id for task in self.assignment.tasks if not task.function]
-        path = self.folder / "written.csv"
         if questions:
-            self._link_new(path, ",".join(WRITTEN) + "\n")
-            with path.open("a", encoding="utf8", newline="") as file:
+            self._link_new(self.written, ",".join(grade_written.COLUMNS) + "\n")
+            with self.written.open("a", encoding="utf8", newline="") as file:
                 _lock(file)  # another run's lines are there, or come behind these
-                self.hand = self._written()
-                lines = io.StringIO()
-                table = csv.writer(lines, lineterminator="\n")
-                for record in self._all_records():
-                    student = _cell(record["student"])
-                    missing = [i for i in questions if (student, i) not in self.hand]
-                    table.writerows([student, i, "", ""] for i in missing)
-                file.write(lines.getvalue())
+                self.hand = self._by_hand()
+                names = [_cell(record["student"]) for record in self._all_records()]
+                wanted = [(name, i) for name in names for i in questions]
+                missing = [[*pair, "", ""] for pair in wanted if pair not in self.hand]
+                file.write(grade_written.lines(self.written, missing))
+            given = [pair for pair, (points, _) in self.hand.items() if points is not None]
+            self.waiting = len(set(wanted) - set(given))
+            self.strangers = sorted({name for name, _ in given} - set(names))
 
     def _page(self, record):
         questions = []

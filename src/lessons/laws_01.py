@@ -39,6 +39,7 @@ def _two_orders(answer):
     for order in (first, second):
         if sorted(order.tolist()) != [0, 1, 2, 3]:
             return f"each order must hold 0, 1, 2, 3 once, got {order.tolist()}."
+    first, second = first.astype(int), second.astype(int)
     tokens = np.random.default_rng(2).normal(size=(4, 8))
     one, two = (
         np.abs(_layers(tokens[first], n, 3)[-1] - _layers(tokens[second], n, 3)[-1]).max()

@@ -11,8 +11,10 @@ LONGEST = 4096  # of exercise 8.3
 
 def _ntk_base(answer):
     theta = number(answer)
+    if theta <= 0:
+        return f"a base is a positive number, got {theta:g}."
     if theta < 10_000:
-        return f"a base of {theta:g} turns every pair faster than 10000 does, or as fast."
+        return f"a base of {theta:g} turns every pair faster than 10000 does, but the first."
     new = frequencies.inverse_frequencies(DIM, theta)
     divisor = frequencies.inverse_frequencies(DIM)[-1] / new[-1]
     if abs(divisor / 4 - 1) > 1e-5:
@@ -36,7 +38,7 @@ def _llama_3_pairs(answer):
     pair = int(wrong[0])
     turns = 8192 / frequencies.wavelengths(inv_freq)[pair]
     return (
-        f"pair i = {pair} turns {turns:.2f} times within 8192 tokens, so it is {right[pair]}, "
+        f"pair i = {pair} turns {turns:.3f} times within 8192 tokens, so it is {right[pair]}, "
         f"not {said[pair]}."
     )
 

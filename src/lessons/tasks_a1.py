@@ -176,12 +176,15 @@ def _shifts(offset, d_model, theta):
 def _similarity(rng):
     found = []
     for about, points in (("the curve", 2), ("where it is first negative", 3)):
-        d_model, theta = 2 * int(rng.integers(4, 9)), float(np.round(rng.uniform(200, 3000), 1))
-        inv_freq = frequencies.inverse_frequencies(d_model, theta)
-        curve = frequencies.mean_cosine(np.arange(2000), inv_freq)
-        first = int((curve < 0).argmax())
-        far = first + int(rng.integers(5, 30))
-        curve = curve[: far + 1]
+        first = lowest = nearest = 0
+        while first in (lowest, nearest):  # else who takes one for the other is not found out
+            d_model, theta = 2 * int(rng.integers(4, 9)), float(np.round(rng.uniform(200, 3000), 1))
+            inv_freq = frequencies.inverse_frequencies(d_model, theta)
+            curve = frequencies.mean_cosine(np.arange(2000), inv_freq)
+            first = int((curve < 0).argmax())
+            far = first + int(rng.integers(5, 30))
+            curve = curve[: far + 1]
+            lowest, nearest = int(curve.argmin()), int(np.abs(curve).argmin())
         curve_slips = {
             "the sum over d/2 pairs is divided by d": curve / 2,
             "the curve has lost its sign": np.abs(curve),
@@ -189,6 +192,8 @@ def _similarity(rng):
         first_slips = {
             "it is the last one before the curve crosses zero": first - 1,
             "it is one too many": first + 1,
+            "it is where the curve is lowest": lowest,
+            "it is where the curve is nearest to zero": nearest,
         }
         if about == "the curve":
             judges = values(curve, curve_slips), anything
