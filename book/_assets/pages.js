@@ -39,6 +39,13 @@
   });
   document.addEventListener("toggle", later, true);
 
+  // What closes gives the focus back to the button that opened it; the theme drops it at the click.
+  let pressed;
+  addEventListener("click", ({ target }) => {
+    pressed = target.closest("button") ?? pressed;
+  }, true);
+  addEventListener("close", () => setTimeout(() => pressed?.focus()), true);
+
   // Paper is light, and nothing on it can be opened.
   let theme;
   let opened = [];
