@@ -130,6 +130,7 @@ def test_widget_that_would_not_move_fails_the_build(book):
 
 def test_no_registry_is_a_warning_not_an_end(monkeypatch, tmp_path):
     monkeypatch.setattr(vendor, "VENDOR", tmp_path / "vendor")
+    monkeypatch.setattr(vendor, "TEX_IN_NODE", tmp_path / "mathjax")
     monkeypatch.setattr(stages, "LOGS", tmp_path)
     monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9/")
     monkeypatch.setenv("npm_config_fetch_retries", "0")

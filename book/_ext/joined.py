@@ -17,7 +17,7 @@ SCRIPTS_LAST = ("scripts/bootstrap.js", "scripts/pydata-sphinx-theme.js")
 OPTIONS = "documentation_options.js"
 APART = ("vendor/", "widget-host.js")
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
-SEARCH = ("language_data.js", "searchtools.js")
+SEARCH = ("language_data.js", "searchtools.js", "search.js")
 
 ADDRESS = re.compile(r"url\((?![\"']?(?:data:|https?:|#))[\"']?([^)\"']+)[\"']?\)")
 ICON_FONT = re.compile(r"@font-face\{[^}]*Font Awesome[^}]*\}")

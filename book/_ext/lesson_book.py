@@ -6,6 +6,7 @@ from pathlib import Path
 
 import joined
 import site_files
+import without_scripts
 from sphinx.util import logging
 
 LOGGER = logging.getLogger(__name__)
@@ -157,4 +158,5 @@ def setup(app):
     app.connect("build-finished", drop_icon_fonts)
     joined.setup(app)
     site_files.setup(app)
+    without_scripts.setup(app)
     return {"version": "1", "parallel_read_safe": True}

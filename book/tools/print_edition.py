@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
 STYLE = Path(__file__).with_name("print.css")
-LOST_ON_PAPER = ".headerlink, .toctree-wrapper, nav, button"
+LOST_ON_PAPER = ".headerlink, .toctree-wrapper, nav, button, noscript, .still-math"
 DOCUMENT = """\
 <!DOCTYPE html>
 <html lang="en" data-theme="light">

