@@ -42,6 +42,18 @@ def test_points_add_up():
     ]
 
 
+def test_each_case_each_cell_and_each_remark_is_told():
+    page = grade_feedback.page(RECORD, "A1", WRITTEN)
+    assert "<h2>A1.1 · Order</h2>" in page and "<h2>A1.6 · Why</h2>" in page
+    right = '<tr><td>one</td><td><span class="right">right</span></td><td>2 of 2</td></tr>'
+    assert right in page and '<td>two</td><td><span class="wrong">&lt;script' in page
+    assert "<td>0 of 1.5</td>" in page and "<strong>2 of 4</strong>" in page
+    assert "<h2>Cells that stopped</h2><ul><li>KeyError in code cell 3" in page
+    assert "<h2>Remarks</h2><ul><li>&lt;script" in page
+    nothing = grade_feedback.page(RECORD | {"notes": [], "flags": []}, "A1", WRITTEN)
+    assert "Cells that stopped" not in nothing and "Remarks" not in nothing
+
+
 CONTRAST = """() => {
   const light = (color) => {
     const [r, g, b] = color.match(/[0-9.]+/g).map((c) => c / 255)

@@ -29,7 +29,9 @@ def test_norms_are_kept(name):
 
 def test_attention_factor_multiplies_what_turns():
     x, far = normal(B, H, T, D), positions()
-    torch.testing.assert_close(rotary(factor=1.25).rotate(x, far), 1.25 * rotary().rotate(x, far))
+    for factor in (1.25, 0.5, 0.0):
+        wanted = factor * rotary().rotate(x, far)
+        torch.testing.assert_close(rotary(factor=factor).rotate(x, far), wanted)
     out = rotary("partial", 1.25).rotate(x, far)
     assert torch.equal(out[..., D // 4 :], x[..., D // 4 :])
 
@@ -107,3 +109,42 @@ def test_gradients_of_weights(make):
         return torch.func.functional_call(scheme, call, given)
 
     assert torch.autograd.gradcheck(act, scheme.weight.detach().clone().requires_grad_())
+
+
+@pytest.mark.parametrize("name", ROTARY)
+def test_the_form_that_a_compiler_fuses_is_the_same_rotation(name, monkeypatch):
+    x = normal(B, H, T, D, dtype=torch.float64).requires_grad_()
+    upstream, far = normal(B, H, T, D, seed=3, dtype=torch.float64), positions()
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    out = rotary(name).rotate(x, far)
+    assert_near(out, by_numpy(name, x.detach(), far))
+    out.backward(upstream)
+    assert_near(x.grad, by_numpy(name, upstream, -far))
+
+
+# Log queries.
+
+
+@pytest.mark.parametrize("length", [2, 5])
+def test_queries_grow_with_the_logarithm_of_the_keys_they_see(length):
+    scheme, n = layers.LogQueries(layers.NoPosition(), length), torch.arange(20)
+    scale = scheme.scale(n)
+    assert scale.shape == (20, 1) and (scale[:length] == 1).all()
+    # At position n a query sees n + 1 keys, and L to the power of the scale is their number.
+    torch.testing.assert_close(length ** scale[length:, 0], n[length:] + 1.0)
+    rows = torch.stack([n + 7, 3 * n])
+    batched = scheme.scale(rows)
+    assert batched.shape == (2, 1, 20, 1)
+    for row in range(2):
+        assert torch.equal(batched[row, 0], scheme.scale(rows[row]))
+
+
+def test_log_queries_act_on_top_of_what_they_hold():
+    inner, n = layers.Rotary([1.0, 0.1], 9), torch.arange(9)
+    outer, x = layers.LogQueries(layers.LogQueries(inner, 3), 3), normal(1, 2, 9, 4)
+    assert outer.max_len == 9
+    assert torch.equal(outer.rotate(x, n), inner.rotate(x, n))
+    assert torch.equal(outer.shift(x, 5), inner.shift(x, 5))
+    torch.testing.assert_close(outer.scale(n), outer.inner.scale(n) ** 2)
+    with pytest.raises(ValueError, match=r"^q_positions must lie in 0 … 8"):
+        outer.scale(n + 1)

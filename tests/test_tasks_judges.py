@@ -64,10 +64,13 @@ def test_what_is_no_such_array_is_said(answer, law):
 
 
 def test_the_first_slip_that_agrees_is_named():
-    other = {"short": RIGHT[0], "long": np.ones((3, 2)) / 0.7, "turned": RIGHT.T}
+    # A slip of another shape agrees with nothing, not even where its numbers do.
+    other = {"short": RIGHT[0], "one": RIGHT.T[:1, :1], "long": np.ones((3, 2)), "turned": RIGHT.T}
     judge = judges.values(RIGHT, {**other, "halved": RIGHT / 2, "again": RIGHT / 2})
     assert judge(RIGHT.T).law == "turned" and judge(RIGHT / 2).law == "halved"
     assert judge(RIGHT * 7).law == "a value is not right"
+    assert judge(np.ones((2, 2))).law == judge(np.tile(RIGHT[0], (2, 1))).law
+    assert judge(np.ones((2, 2))).law == "a value is not right"
 
 
 def test_parts_are_judged_apart_and_named():
@@ -92,5 +95,7 @@ def test_a_judge_that_fails_fails_the_answer_not_the_grader(error):
     def judge(answer):
         raise error("not thought of")
 
+    assert judges.case("x", 1, (7,), judge).calls == ((7,),)
+    assert judges.case("x", 1, (7,), judges.values(7)).judge([7]) is None
     finding = tasks.judged(judges.case("x", 1, (), judge), [0])
     assert finding == tasks.Finding("what came back could not be used")

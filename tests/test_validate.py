@@ -159,6 +159,65 @@ def test_what_is_good_comes_back_as_it_is_computed_with():
     assert validate.has_shape(X, "x", [3, 4]) is X
 
 
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: validate.positions([2.0**31 + 1]), "positions must lie within"),
+        (lambda: validate.positions([-1e15]), "positions must lie within"),
+        (lambda: validate.positions([-0.5]), "positions must be whole numbers, got -0.5"),
+        (lambda: validate.offset(-2.5), "offset must be a whole number, got -2.5"),
+        (lambda: validate.geometric([1.0]), "inv_freq must hold at least 2 frequencies, got 1"),
+        (lambda: validate.geometric([1.0, 0.4, 0.25]), "inv_freq must fall geometrically"),
+        (lambda: validate.geometric([0.25, 0.5, 1.0]), "inv_freq must fall geometrically"),
+        (lambda: validate.queries_keys_values(X, X[:, :3], X), "k must have the head_dim of q"),
+        (lambda: validate.windows([1, 2], 1), r"windows must be one a layer \(1\), got 2"),
+        (lambda: validate.windows([1], 2), r"windows must be one a layer \(2\), got 1"),
+        (lambda: validate.grid([[1], [2]], [3], [1.0]), "sections must lie in 0 … 1, got 3"),
+        (lambda: validate.grid([[1], [2]], [2], [1.0]), "sections must lie in 0 … 1, got 2"),
+    ],
+)
+def test_what_lies_beyond_a_bound_is_refused_like_the_bound(call, named):
+    with pytest.raises(ValueError, match=f"^{named}"):
+        call()
+
+
+@pytest.mark.parametrize("shapes", [(2, 3, 3), (3, 2, 2), (2, 2, 3), (3, 3, 2), (2, 3, 2)])
+def test_q_k_and_v_share_their_leading_axes(shapes):
+    given = [np.ones((lead, 5, 4)) for lead in shapes]
+    with pytest.raises(ValueError, match=r"^q, k, v must share their leading axes"):
+        validate.queries_keys_values(*given)
+    assert [a.shape for a in validate.queries_keys_values(*[given[0]] * 3)] == [given[0].shape] * 3
+
+
+def test_positions_of_queries_and_keys_share_a_batch_where_both_have_one():
+    row, two, three = np.arange(5), np.zeros((2, 4)), np.zeros((3, 5))
+    for q, k in ((row, row[:2]), (row, two), (two, row), (two, two[:, :1]), (three, three)):
+        pair = validate.position_pair(q, k)
+        assert [part.shape for part in pair] == [q.shape, k.shape]
+    for q, k in ((two, three), (three, two)):
+        said = rf"^k_positions must have the batch of q_positions \({len(q)}\), got {len(k)}"
+        with pytest.raises(ValueError, match=said):
+            validate.position_pair(q, k)
+
+
+@pytest.mark.parametrize("shape", [(4, 2, 3), (1, 2, 3), (3, 3), (2, 4)])
+def test_a_bias_has_no_axis_that_the_scores_lack(shape):
+    with pytest.raises(ValueError, match=r"^bias must broadcast to the scores \(2, 3\)"):
+        validate.score_terms(np.zeros(shape), None, (2, 3))
+
+
+def test_frequencies_may_be_one_and_a_ladder_is_geometric():
+    assert validate.inverse_frequencies([1]).tolist() == [1]
+    ladder = frequencies.inverse_frequencies(16).astype(np.float32)
+    np.testing.assert_array_equal(validate.geometric(ladder), ladder.astype(float))
+
+
+def test_a_whole_number_is_shown_up_to_nine_digits():
+    given = (10**9 - 1, 1 - 10**9, 10**9, 10**12, -(10**12))
+    shown = ["999999999 (int)", "-999999999 (int)", "int", "int", "int"]
+    assert [validate.kind(number) for number in given] == shown
+
+
 def test_an_answer_that_is_no_number_or_has_other_parts():
     for value, shown in [*NO_ARRAY, *NOT_FINITE, ([1, 2], "(2,)"), ([], "(0,)")]:
         said = str(refusal(exercises.number, {"value": value}))
