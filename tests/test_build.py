@@ -156,6 +156,28 @@ def test_python_that_is_too_old_is_told_so_before_it_meets_the_other_tools(monke
         assert script.findall(plan.stdout)[0] == "book/tools/oldest.py", target
 
 
+def test_environment_that_is_half_made_is_made_and_one_that_was_moved_is_refused(
+    monkeypatch, tmp_path
+):
+    for module, name, value in (
+        (stages, "LOGS", tmp_path),
+        (environment, "VENV", tmp_path / "a book" / ".venv"),
+        (environment, "PYTHON", tmp_path / "a book" / ".venv/bin/python"),
+    ):
+        monkeypatch.setattr(module, name, value)
+    environment.PYTHON.parent.mkdir(parents=True)
+    environment.PYTHON.symlink_to(sys.executable)  # stopped before pip was there
+    notes = []
+    environment.create(notes.append)
+    environment.create(notes.append)
+    assert notes == ["already there"]
+    moved = (tmp_path / "a book").rename(tmp_path / "elsewhere") / ".venv"
+    monkeypatch.setattr(environment, "VENV", moved)
+    monkeypatch.setattr(environment, "PYTHON", moved / "bin/python")
+    with pytest.raises(stages.StageFailed, match="made in another place"):
+        environment.create(notes.append)
+
+
 @pytest.mark.parametrize(
     "cause", ["WARNING: Retrying (Retry(total=0)) after connection broken", ""]
 )

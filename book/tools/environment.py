@@ -23,8 +23,15 @@ TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 
 
 def create(note):
-    """Make `.venv` if it is not there."""
-    if PYTHON.exists():
+    """Make `.venv` if it is not there, or not whole; refuse one that came from another folder."""
+    pip = VENV / "bin" / "pip"
+    if PYTHON.exists() and pip.exists():
+        # Each program there names its Python by the whole path, and would not start.
+        if not VENV.is_symlink() and f"{VENV}/bin/" not in pip.read_text("utf8")[:2000]:
+            raise StageFailed(
+                "The folder .venv was made in another place, so its programs do not start: "
+                "remove it (rm -r .venv) and give the command again."
+            )
         note("already there")
         return
     run(
