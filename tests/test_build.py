@@ -260,3 +260,32 @@ def test_second_build_does_nothing_and_a_failed_one_is_forgotten(monkeypatch, tm
     assert not doctrees.exists()
     make_book.pages(notes.append)
     assert len(calls) == 3
+
+
+def test_a_failed_build_forgets_what_it_read_and_keeps_the_pages_before_it(monkeypatch, tmp_path):
+    """A slip in one cell costs one page, not the book; and its page is read again."""
+    import make_book
+
+    monkeypatch.setattr(make_book, "BUILD", tmp_path)
+    monkeypatch.setattr(make_book, "SITE", tmp_path / "html")
+    monkeypatch.setattr(make_book, "CONTENT", ())
+    monkeypatch.setattr(make_book, "landing", lambda: None)
+    read, index = tmp_path / ".doctrees" / "read", tmp_path / "html" / "index.html"
+    found = []
+
+    def build(*arguments, **more):
+        found.append(read.read_text("utf8") if read.exists() else "nothing")
+        for path in (read, index):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"by build {len(found)}", "utf8")
+        if len(found) == 2:
+            raise stages.StageFailed("a cell failed")
+
+    monkeypatch.setattr(make_book, "run", build)
+    make_book.pages([].append)
+    (tmp_path / "stamps" / "pages").write_text("a page was changed", "utf8")
+    with pytest.raises(stages.StageFailed):
+        make_book.pages([].append)
+    assert index.exists() and read.read_text("utf8") == "by build 1"
+    make_book.pages([].append)
+    assert found == ["nothing", "by build 1", "by build 1"]

@@ -84,7 +84,7 @@ def wheel(note):
 
 
 def pages(note):
-    """Execute and build what is stale; from nothing when a setting changed or a build failed."""
+    """Execute and build what is stale; from nothing when a setting changed or nothing was built."""
     settings = fingerprint(
         files_under(*SETTINGS),
         repository.for_site(),
@@ -100,6 +100,7 @@ def pages(note):
         forget_pages()
     stamp.unlink(missing_ok=True)
     settings_stamp.unlink(missing_ok=True)
+    before = keep_what_was_read()
     try:
         run(
             [VENV / "bin" / "jupyter-book", "build", ROOT, "-W", "-n", "--keep-going"],
@@ -108,9 +109,15 @@ def pages(note):
             env=ONE_THREAD | {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"},
         )
     except BaseException:
-        # Sphinx warns about a page only while it reads it: a page kept from a failed build
-        # would pass the next one unseen.
-        forget_pages()
+        # Sphinx warns about a page only while it reads it: a page that a failed build has read
+        # would pass the next one unseen. So what it read is forgotten, and no more than that:
+        # a slip in one cell must not cost the whole book.
+        if before is None:
+            forget_pages()
+        else:
+            shutil.rmtree(BUILD / ".doctrees", ignore_errors=True)
+            before.rename(BUILD / ".doctrees")
+            write_stamp(settings_stamp, settings)
         raise
     for built in (BUILD / "wheel").glob("*.whl"):
         shutil.copy2(built, SITE)
@@ -145,6 +152,15 @@ def landing():
     text = "\n".join(["<!DOCTYPE html>", '<html lang="en">', "<head>", *lines, "</head>", "<body>"])
     link = f'<p>The book begins at <a href="{first}">its first page</a>.</p>'
     (SITE / "index.html").write_text(f"{text}\n{link}\n</body>\n</html>\n", "utf8")
+
+
+def keep_what_was_read():
+    """A copy of what Sphinx knows of the pages of the last good build; None if there is none."""
+    before = BUILD / ".doctrees-before"
+    shutil.rmtree(before, ignore_errors=True)
+    if not (BUILD / ".doctrees").exists():
+        return None
+    return Path(shutil.copytree(BUILD / ".doctrees", before))
 
 
 def forget_pages():
