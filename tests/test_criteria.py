@@ -157,6 +157,24 @@ def test_growth_looks_at_the_99th_percentile_of_what_the_last_query_sees():
 def test_growth_from_nothing_is_infinite():
     late = scheme(bias=lambda q, k: alibi(q, k) * (distances(q, k) > 100))
     assert criteria.growth(late, PLAIN, 40) == np.inf
+    small = scheme(bias=lambda q, k: 1e-3 * alibi(q, k) * (distances(q, k) > 100))
+    assert criteria.growth(small, PLAIN, 40) == np.inf
+
+
+def test_uniqueness_looks_from_the_last_position():
+    asked = []
+    criteria.uniqueness(lambda q, k: asked.append((list(q), len(k))) or ALIBI(q, k), 9)
+    assert asked == [([8], 9)]
+
+
+def test_the_nearest_quarter_is_rounded_down():
+    def logits(q, k):  # only the three nearest of 12 count, the fourth would be dropped from 24
+        scores = np.zeros((1, 1, len(q), len(k)))
+        scores[..., -3:] = np.log(2)
+        return scores
+
+    kept = criteria.scalability(logits, 12, factor=2).mass_kept
+    np.testing.assert_allclose(kept, (6 / (21 + 6)) / (6 / (9 + 6)))
 
 
 def test_a_scheme_that_refuses_the_length_is_not_defined_there():

@@ -227,3 +227,21 @@ def test_the_stream_starts_at_scale_one_and_grows_slowly():
     model(ids)
     assert (model.embedding(ids) * 96**0.5).std().item() == pytest.approx(1, abs=0.05)
     assert 1 < stream[0] < stream[-1] < 1.6
+
+
+def test_a_block_adds_what_it_finds_and_no_map_has_a_bias():
+    model = make("none", torch.float64)
+    assert not [name for name, _ in model.named_parameters() if name.endswith("bias")]
+    block, x, n = model.blocks[0], torch.randn(2, 5, D, dtype=torch.float64), torch.arange(5)
+    middle = x + block.attention(block.norm_attention(x), n, model.schemes[0])
+    hidden = torch.nn.functional.gelu(block.up(block.norm_mlp(middle)))
+    near(block(x, n, model.schemes[0]), middle + block.down(hidden))
+
+
+def test_what_a_layer_adds_starts_smaller_by_the_root_of_all_that_is_added():
+    torch.manual_seed(0)
+    model = TinyTransformer(ModelConfig(16, 128, 4, 8), layers.NoPosition())
+    for block in model.blocks:
+        for last in (block.attention.out, block.down):
+            wanted = (2 * 8 * last.in_features) ** -0.5
+            assert last.weight.std().item() == pytest.approx(wanted, rel=0.03)

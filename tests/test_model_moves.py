@@ -84,6 +84,8 @@ REFUSED = [
     ({"tokens": IDS.float()}, TypeError, "tokens must be int64 or int32, got torch.float32"),
     ({"tokens": IDS[0]}, ValueError, r"tokens must be \(batch, seq\), got shape \(12,\)"),
     ({"tokens": IDS[:, :0]}, ValueError, r"tokens must be \(batch, seq\), got shape \(2, 0\)"),
+    ({"tokens": IDS[None]}, ValueError, r"tokens must be \(batch, seq\), got shape \(1, 2, 12\)"),
+    ({"tokens": IDS * 0 + VOCAB}, ValueError, "tokens must lie in 0 … 12, got 13 … 13"),
     ({"tokens": IDS + 10}, ValueError, "tokens must lie in 0 … 12, got"),
     ({"tokens": IDS - 1}, ValueError, "tokens must lie in 0 … 12, got -1 … "),
     ({"positions": np.arange(SEQ)}, TypeError, "positions must be a torch tensor, got ndarray"),
