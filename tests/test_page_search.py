@@ -60,4 +60,4 @@ def test_search_finds_the_lesson(page, words):
 def test_finding_nothing_leads_on(page):
     assert results(page, "xyzzyq") == []
     assert "Try fewer" in page.locator("#search-results").inner_text()
-    assert page.locator("article a[href*=glossary]").is_visible()
+    assert page.get_by_role("link", name="glossary", exact=True).is_visible()
