@@ -1,0 +1,63 @@
+"""The search, as a reader types it: the right lesson is among the first, and a summary reads."""
+
+import pytest
+
+ASKED = {
+    "rope": "04_rope",
+    "alibi slopes": "06_alibi",
+    "ntk": "08_longer",
+    "yarn": "08_longer",
+    "length extrapolation": "07_train",
+    "kv cache": "09_kv_cache",
+    "rotate_half": "05_rotate_half",
+    "sinusoidal": "02_sinusoidal",
+    "relative position bias": "06_alibi",
+    "attention sink": "09_kv_cache",
+    "perplexity": "07_train",
+    "wavelength": "02_sinusoidal",
+    "permutation": "01_order",
+    "2d rope": "11_grids",
+    "learned position embedding": "03_learned",
+}
+
+
+@pytest.fixture(scope="module")
+def page(chromium, site):
+    opened = chromium.new_page()
+    opened.home = f"{site}book/bibliography.html"  # a light page to set out from
+    yield opened
+    opened.close()
+
+
+def results(page, words):
+    page.goto(page.home, wait_until="networkidle")
+    page.keyboard.press("Control+k")
+    box = page.locator("#pst-search-dialog input[type=search]")
+    box.fill(words)
+    box.press("Enter")
+    page.wait_for_url("**/search.html?q=*")
+    page.wait_for_load_state("networkidle")
+    page.wait_for_function(
+        "() => /found|No page/.test(document.querySelector('#search-results')?.innerText)"
+    )
+    page.wait_for_timeout(200)  # summaries come after their titles
+    return page.locator("#search-results ul.search > li").evaluate_all(
+        """rows => rows.slice(0, 6).map((row) => [row.querySelector('a').getAttribute('href'),
+          row.querySelector('.context')?.textContent ?? ''])"""
+    )
+
+
+@pytest.mark.parametrize("words", ASKED)
+def test_search_finds_the_lesson(page, words):
+    found = results(page, words)
+    places = [link for link, _ in found[:5]]
+    assert any(ASKED[words] in link for link in places), places
+    for link, summary in found:
+        assert "Contents" not in summary and "\\(" not in summary, (link, summary)
+        assert "Open in Colab" not in summary
+
+
+def test_finding_nothing_leads_on(page):
+    assert results(page, "xyzzyq") == []
+    assert "Try fewer" in page.locator("#search-results").inner_text()
+    assert page.get_by_role("link", name="glossary", exact=True).is_visible()
