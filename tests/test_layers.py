@@ -21,7 +21,7 @@ from torch_schemes import (
     t5,
 )
 
-from lessons import alibi, layers, relative, sinusoidal
+from lessons import alibi, frequencies, layers, relative, rope, sinusoidal
 
 # NumPy = torch.
 
@@ -157,10 +157,28 @@ def test_layout_in_memory_does_not_matter(name):
     out = scheme.rotate(x.contiguous(), far.contiguous())
     same_but_for_rounding(scheme.rotate(x, far), out)
     same_but_for_rounding(scheme.shift(x, far), scheme.shift(x.contiguous(), far.contiguous()))
-    wide = normal(B, H, T, 2 * D)[..., ::2]
-    same_but_for_rounding(scheme.rotate(wide, far), scheme.rotate(wide.contiguous(), far))
-    shifted = normal(B, H, T, D + 1)[..., 1:]  # pairs that begin at an odd place in memory
-    same_but_for_rounding(scheme.rotate(shifted, far), scheme.rotate(shifted.contiguous(), far))
+
+
+LAYOUTS = {
+    "every second number": lambda b, h, t, d: normal(b, h, t, 2 * d)[..., ::2],
+    "every row at an odd place": lambda b, h, t, d: normal(b, h, t, d + 2)[..., 1:-1],
+    "every second row": lambda b, h, t, d: normal(b, h, t, d + 1)[..., :-1],
+    "every second head": lambda b, h, t, d: normal(b, h, t * d + 1)[..., :-1].unflatten(-1, (t, d)),
+    "a pair in two rows": lambda b, h, t, d: normal(b, h, d, t).mT,
+    "a pair in two heads": lambda b, h, t, d: normal(b, t, d, h).permute(0, 3, 1, 2),
+    "a pair in two texts": lambda b, h, t, d: normal(h, t, d, b).permute(3, 0, 1, 2),
+    "a pair in one number": lambda b, h, t, d: normal(b, h, t, 2)[..., :1].expand(-1, -1, -1, d),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("pairing", rope.PAIRINGS)
+def test_pairs_are_found_wherever_they_lie_in_memory(layout, pairing):
+    """Complex numbers can be read in place only from even places, next to each other."""
+    x = LAYOUTS[layout](2, 4, 6, 8)  # even sizes, so that nothing but the layout makes a place odd
+    scheme = layers.Rotary(frequencies.inverse_frequencies(8), 6, pairing=pairing)
+    out = scheme.rotate(x, torch.arange(6))
+    same_but_for_rounding(out, scheme.rotate(x.contiguous(), torch.arange(6)))
 
 
 @pytest.mark.parametrize("seq", [0, 1])
@@ -170,6 +188,21 @@ def test_no_token_and_one_token(seq):
     assert layers.Sinusoidal(D, 8).embed(x, n).shape == x.shape
     assert layers.Alibi(H).bias(n, torch.arange(5)).shape == (H, seq, 5)
     assert t5().bias(n, torch.arange(5)).shape == (H, seq, 5)
+
+
+@pytest.mark.parametrize("shape", [(0, H, T, D), (B, 0, T, D), (B, H, 0, D)])
+@pytest.mark.parametrize("name", ROTARY)
+def test_nothing_turned_keeps_its_shape(name, shape):
+    """In a partial rotation too, whose channels at rest are put back beside no turned ones."""
+    x = torch.empty(shape)
+    assert rotary(name).rotate(x, torch.arange(shape[2])).shape == shape
+
+
+@pytest.mark.parametrize("width", [D - 1, D + 1, 1])
+@pytest.mark.parametrize("scheme", [layers.Sinusoidal(D, 8), layers.Learned(D, 8)])
+def test_x_of_another_width_than_the_table_is_refused(scheme, width):
+    with pytest.raises(ValueError, match=rf"^x must be .* with d_model {D}, got .*{width}\)$"):
+        scheme.embed(normal(B, 4, width), torch.arange(4))
 
 
 def rows_of_bias(scheme):

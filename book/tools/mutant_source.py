@@ -142,4 +142,6 @@ def _lines(source, changed):
         if kind != "equal":
             old += source.splitlines()[a:b]
             new += changed.splitlines()[c:d]
-    return " ".join(line.strip() for line in old), " ".join(line.strip() for line in new)
+    return " ".join(line.strip() for line in old).strip(), " ".join(
+        line.strip() for line in new
+    ).strip()
