@@ -15,7 +15,8 @@ A4 = (660, 950)  # between the margins
 # What reaches over the edge of the page, or of a box that neither scrolls nor shows it.
 CUT = """() => {
   const width = document.documentElement.clientWidth;
-  const found = document.documentElement.scrollWidth > width + 1 ? ['the page scrolls sideways'] : [];
+  const found = [];
+  if (document.documentElement.scrollWidth > width + 1) found.push('the page scrolls sideways');
   for (const part of document.querySelectorAll('article *, .lessons-figure *')) {
     if (part.closest('svg, mjx-assistive-mml, .visually-hidden')) continue;
     if (!part.checkVisibility()) continue;
