@@ -304,3 +304,8 @@ def record(student, **more):
         "seconds": 0.1,
         **more,
     }
+
+
+def by_hand(folder, *lines):
+    text = "\n".join(["student,task,points,comment", *lines]) + "\n"
+    (folder / "written.csv").write_text(text, "utf8")

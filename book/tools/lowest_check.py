@@ -46,7 +46,7 @@ def main():
             write_stamp(FOLDER / ".stamp", wanted)
     with stages.stage("tests") as note:
         env = make_book.ONE_THREAD | {"PYTHONPATH": str(ROOT / "src")}
-        arguments = [*make_test.BOTH, *chosen()]
+        arguments = [*make_test.WORKERS, *chosen()]
         _, summary = make_test.pytest("lowest", arguments, python=PYTHON, env=env)
         note(summary)
 

@@ -15,7 +15,9 @@ from stages import LOGS, ROOT, Stages, command_line, run
 
 STAGES = make_book.STAGES + 11 + len(colab_check.few())
 PYTEST = ["-m", "pytest", "-q", "--color=no", "--tb=short", "--durations=20"]
-BOTH = ["-n", "2", "--dist", "loadfile"]  # on two processors; a file belongs to one worker
+# A file belongs to one worker; on two processors the third fills the gaps in which tests wait, for
+# a browser, for student code to run out of its time, for processes of their own.
+WORKERS = ["-n", "3", "--dist", "loadfile"]
 NO_BROWSER = """
 ################################################################################
 #                                                                              #
@@ -80,9 +82,8 @@ def main():
     graded = [path for name in names for path in sorted((ROOT / "tests").glob(name))]
     ignore = [f"--ignore={path}" for path in [*slow, *graded]]
     # Before the pages: a fault in src/lessons is named here in a minute.
-    total = tests(stages, "unit tests", ["tests", *BOTH, *ignore])
-    # Many of these wait for student code to run out of its time: a third worker fills the gaps.
-    total += tests(stages, "assignments", [*graded, "-n", "3", "--dist", "loadfile"])
+    total = tests(stages, "unit tests", ["tests", *WORKERS, *ignore])
+    total += tests(stages, "assignments", [*graded, *WORKERS])
     nbval = ["--nbval", "notebooks", "--nbval-cell-timeout", "300"]
     nbval += ["--ignore=notebooks/assignments"]  # saved without outputs; their own tests run them
     # The build keeps one processor busy, and the notebooks run again keep the other.
@@ -94,7 +95,7 @@ def main():
             counts, summary = again.result()
             note(summary)
     total += counts
-    total += tests(stages, "pages", [*slow, *BOTH])
+    total += tests(stages, "pages", [*slow, *WORKERS])
     if found is None:
         print(NO_BROWSER)
     if walls is None:
