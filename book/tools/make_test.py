@@ -18,6 +18,8 @@ PYTEST = ["-m", "pytest", "-q", "--color=no", "--tb=short", "--durations=20"]
 # A file belongs to one worker; on two processors the third fills the gaps in which tests wait, for
 # a browser, for student code to run out of its time, for processes of their own.
 WORKERS = ["-n", "3", "--dist", "loadfile"]
+# The longest files of the unit tests begin first, or one worker would be left alone with them.
+LONGEST = ("orderings", "experiments", "workers", "variants", "laws_07", "colab_check")
 NO_BROWSER = """
 ################################################################################
 #                                                                              #
@@ -74,15 +76,19 @@ def main():
         run([environment.PYTHON, "-m", "mypy"], "mypy.log", "Mypy has complaints.")
     with stages.stage("workflows") as note:
         lint_workflows.lint(note)
+    every = sorted((ROOT / "tests").glob("test_*.py"))
+
+    def named(*starts):
+        return [path for start in starts for path in every if path.stem.startswith(f"test_{start}")]
+
     # These open the built book or build small ones, and take their time; the rest comes first.
-    slow = [*sorted((ROOT / "tests").glob("test_page*.py"))]
-    slow += [ROOT / "tests" / name for name in ("test_build.py", "test_site.py")]
+    slow = named("page", "build", "site")
     # Each of these grades a class once for all its tests, so a file belongs to one worker.
-    names = ("test_grade*.py", "test_assignments*.py", "test_instructors_page.py")
-    graded = [path for name in names for path in sorted((ROOT / "tests").glob(name))]
-    ignore = [f"--ignore={path}" for path in [*slow, *graded]]
+    graded = named("grade", "assignments", "instructors_page")
+    rest = [path for path in every if path not in {*slow, *graded, *named(*LONGEST)}]
     # Before the pages: a fault in src/lessons is named here in a minute.
-    total = tests(stages, "unit tests", ["tests", *WORKERS, *ignore])
+    in_order = [*WORKERS, "--no-loadscope-reorder"]
+    total = tests(stages, "unit tests", [*named(*LONGEST), *rest, *in_order])
     total += tests(stages, "assignments", [*graded, *WORKERS])
     nbval = ["--nbval", "notebooks", "--nbval-cell-timeout", "300"]
     nbval += ["--ignore=notebooks/assignments"]  # saved without outputs; their own tests run them
