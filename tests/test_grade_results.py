@@ -8,7 +8,8 @@ import tracemalloc
 
 import pytest
 import submissions
-from submissions import Graded, few, record
+from records import record
+from submissions import Graded, few
 
 from lessons import grade, grade_marks, tasks
 from lessons.grade_results import Results

@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from submissions import Graded, by_hand, record
+from records import by_hand, record
+from submissions import Graded
 
 from lessons import grade_results, tasks
 from lessons.grade_results import Results

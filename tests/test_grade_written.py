@@ -1,7 +1,7 @@
 """written.csv: points given by hand are read as spreadsheets save them, or refused by line."""
 
 import pytest
-from submissions import by_hand, record
+from records import by_hand, record
 
 from lessons import tasks
 from lessons.grade_results import Results
