@@ -141,3 +141,11 @@ def test_file_names_are_plain_short_and_of_one_student(tmp_path):
     assert len({*names, "a_b", "ada"}) == len(odd) + 2
     for name in names:
         assert re.fullmatch(r"([\w-][\w.-]{0,59})?-[0-9a-f]{8}", name), name
+
+
+def test_an_assignment_without_questions_by_hand_waits_for_no_points(tmp_path):
+    a1 = tasks.assignment("a1")
+    results = Results(tmp_path, a1._replace(tasks=[task for task in a1.tasks if task.function]))
+    results.keep(marked("ada"))
+    assert results.finish() == 1
+    assert (results.waiting, results.strangers) == (0, []) and not results.written.exists()

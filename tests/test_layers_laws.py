@@ -112,6 +112,37 @@ def test_gradients_of_weights(make):
 
 
 @pytest.mark.parametrize("name", ROTARY)
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_vmap_is_the_loop_forwards_and_backwards(name, axis):
+    scheme, far = rotary(name), positions(1)[0]
+    each = normal(5, B, H, T, D, dtype=torch.float64)
+    upstream = normal(B, H, T, D, seed=3, dtype=torch.float64)
+
+    def loss(x):
+        return (scheme.rotate(x, far) * upstream).sum()
+
+    for work in (lambda x: scheme.rotate(x, far), torch.func.grad(loss)):
+        mapped = torch.func.vmap(work, in_dims=axis)(each.movedim(0, axis))
+        torch.testing.assert_close(mapped, torch.stack([work(x) for x in each]), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("shared", ["x", "offset"])
+@pytest.mark.parametrize("pairing", ["half", "interleaved"])
+def test_vmap_over_one_of_two_inputs_is_the_loop(pairing, shared):
+    scheme = rotary(pairing)
+    k = normal(4, H, T, D, dtype=torch.float64)
+    offset = positions(4)
+    if shared == "x":
+        one, axes = (k[0], offset), (None, 0)
+        loop = [scheme.shift(k[0], each) for each in offset]
+    else:
+        one, axes = (k, offset[0]), (0, None)
+        loop = [scheme.shift(each, offset[0]) for each in k]
+    mapped = torch.func.vmap(scheme.shift, in_dims=axes)(*one)
+    torch.testing.assert_close(mapped, torch.stack(loop), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ROTARY)
 def test_the_form_that_a_compiler_fuses_is_the_same_rotation(name, monkeypatch):
     x = normal(B, H, T, D, dtype=torch.float64).requires_grad_()
     upstream, far = normal(B, H, T, D, seed=3, dtype=torch.float64), positions()

@@ -80,10 +80,10 @@ def score_terms(q, k, bias, mask):
     by up to 1 part in 256, after it was computed in float32 from whole positions.
     """
     scores = (*q.shape[:-1], k.shape[-2])
-    for name, term in (("mask", mask), ("bias", bias)):
-        if term is not None or name == "mask":
-            fits(name, term, scores)
-            schemes.beside(term, name, q, "q")
+    terms = {"mask": mask} if bias is None else {"mask": mask, "bias": bias}
+    for name, term in terms.items():
+        fits(name, term, scores)
+        schemes.beside(term, name, q, "q")
     if mask.dtype != torch.bool:
         raise TypeError(f"mask must be bool (True = may look), got {mask.dtype}")
     if bias is None:

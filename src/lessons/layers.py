@@ -133,10 +133,9 @@ class Rotary(PositionScheme):
 
     def _turn(self, x, cos, sin):
         """x with each pair turned; cos and sin are ([batch,] seq, pairs), or (pairs,) for all."""
-        if cos.ndim == 3:
-            # The batch axis belongs to x's first axis, and the axes between share it.
-            shape = (x.shape[0], *(1,) * (x.ndim - 3), *cos.shape[1:])
-            cos, sin = cos.view(shape), sin.view(shape)
+        # A batch axis belongs to x's first axis, and the axes between share it.
+        shape = (*cos.shape[:-2], *(1,) * (x.ndim - cos.ndim), *cos.shape[-2:])
+        cos, sin = cos.view(shape), sin.view(shape)
         turning, rest = x.tensor_split([2 * cos.shape[-1]], dim=-1)
         turn = _turn_half if self.pairing == "half" else _turn_interleaved
         turned = turn(turning, cos, sin).to(x.dtype)
@@ -158,8 +157,6 @@ class _TurnHalf(torch.autograd.Function):
     The gradient of a rotation is the rotation back, so the backward pass is the same function.
     """
 
-    generate_vmap_rule = True
-
     @staticmethod
     def forward(x, cos, sin):
         out = torch.empty(x.shape, dtype=torch.promote_types(x.dtype, cos.dtype), device=x.device)
@@ -179,6 +176,13 @@ class _TurnHalf(torch.autograd.Function):
     def backward(ctx, grad):
         cos, sin = ctx.saved_tensors
         return _TurnHalf.apply(grad, cos, -sin).to(ctx.dtype), None, None
+
+    @staticmethod
+    def vmap(info, in_dims, *tensors):
+        # The mapped axis goes in front, where a rotation takes any axes.
+        mapped = zip(tensors, in_dims, strict=True)
+        x, cos, sin = (t[None] if axis is None else t.movedim(axis, 0) for t, axis in mapped)
+        return _TurnHalf.apply(x.expand(info.batch_size, *x.shape[1:]), cos, sin), 0
 
 
 def _turn_interleaved(x, cos, sin):
