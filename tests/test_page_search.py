@@ -54,7 +54,8 @@ def test_search_finds_the_lesson(page, words):
     assert any(ASKED[words] in link for link in places), places
     for link, summary in found:
         assert "Contents" not in summary and "\\(" not in summary, (link, summary)
-        assert "Open in Colab" not in summary
+        assert "Open in Colab" not in summary and "import numpy" not in summary
+        assert "RoPERoPE" not in summary, "a term and what it means run into each other"
 
 
 def test_finding_nothing_leads_on(page):
