@@ -60,6 +60,7 @@ def test_search_finds_the_lesson(page, words):
         assert MENU not in summary and "\\(" not in summary, (link, summary)
         assert "Open in Colab" not in summary and "import numpy" not in summary
         assert "RoPERoPE" not in summary, "a term and what it means run into each other"
+        assert not summary.strip().endswith(":"), "a term without what it means"
 
 
 def test_finding_nothing_leads_on(page):

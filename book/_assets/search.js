@@ -17,7 +17,12 @@ Search.htmlToText = (html, anchor) => {
   }
   for (const term of article.querySelectorAll("dt")) term.append(": ");
   const part = (anchor && article.querySelector(anchor)) || article;
-  return part.textContent.replace("Open in Colab", "").trim();
+  let text = part.textContent;
+  // Behind a term its other names and what it means.
+  for (let next = part; next?.matches("dt"); text += next?.textContent ?? "") {
+    next = next.nextElementSibling;
+  }
+  return text.replace("Open in Colab", "").trim();
 };
 
 Documentation.addTranslations({
