@@ -4,18 +4,25 @@
 // A page of the book that has the word in a title (15) comes before a function's entry (up to 26).
 Scorer.score = ([page, , , , score]) => (page === "book/api" ? score - 12 : score);
 
-// A summary of the article of a formula's two forms with the one that reads as text.
+// A summary of the article without its code, of a formula's two forms with the one that reads as
+// text, and with a sign between a term and what it means.
 Search.htmlToText = (html, anchor) => {
   const page = new DOMParser().parseFromString(html, "text/html");
   const article = page.querySelector(".bd-article");
   if (!article) return "";
   for (const lost of article.querySelectorAll(
-    "h1, .headerlink, script, style, nav, .math:has(+ .still-math), noscript",
+    "h1, .headerlink, script, style, nav, .cell_input, .math:has(+ .still-math), noscript",
   )) {
     lost.remove();
   }
+  for (const term of article.querySelectorAll("dt")) term.append(": ");
   const part = (anchor && article.querySelector(anchor)) || article;
-  return part.textContent.replace("Open in Colab", "").trim();
+  let text = part.textContent;
+  // Behind a term its other names and what it means.
+  for (let next = part; next?.matches("dt"); text += next?.textContent ?? "") {
+    next = next.nextElementSibling;
+  }
+  return text.replace("Open in Colab", "").trim();
 };
 
 Documentation.addTranslations({

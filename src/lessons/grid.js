@@ -5,12 +5,19 @@ const LEFT = 22; // of the grid, whose sides are labelled
 const TOP = 22;
 const WIDTH = 312;
 const LOWEST = 0.25; // the darkest colour; equal patches have score 1
-const ORANGE = "#d55e00";
+// Viridis, as the still map before the figure has it; between two of these the colour is mixed.
+const COLOURS = ["#440154", "#482475", "#414487", "#355f8d", "#2a788e", "#21918c", "#22a884",
+  "#44bf70", "#7ad151", "#bddf26", "#fde725"];
 
-/** Dark blue to nearly white, and the lighter the higher the score. */
+/** From purple to yellow, and the lighter the higher the score. */
 const colour = (score) => {
-  const part = Math.max(0, (score - LOWEST) / (1 - LOWEST));
-  return `hsl(204 ${(100 - 40 * part).toFixed(1)}% ${(16 + 80 * part).toFixed(1)}%)`;
+  const place = (COLOURS.length - 1) * Math.min(1, Math.max(0, (score - LOWEST) / (1 - LOWEST)));
+  const below = Math.min(COLOURS.length - 2, Math.floor(place));
+  const mixed = [1, 3, 5].map((digit) => {
+    const [from, to] = [0, 1].map((step) => parseInt(COLOURS[below + step].slice(digit, digit + 2), 16));
+    return Math.round(from + (to - from) * (place - below));
+  });
+  return `rgb(${mixed.join(" ")})`;
 };
 
 /** The mean over the pairs of cos(angle of q - angle of k), for every patch k. */
@@ -30,8 +37,8 @@ function drawing(rows, columns, size) {
   return `<svg viewBox="0 0 340 ${bottom + 28}" role="img">` +
     text(LEFT, 14, `columns 0 \u2026 ${columns - 1}`) +
     text(14, TOP, `rows 0 \u2026 ${rows - 1}`, 'transform="rotate(-90 14 22)" text-anchor="end"') +
-    `<g class="lessons-patches" stroke="#c4ced6" stroke-width=".6">${cells.join("")}</g>
-    <rect class="lessons-query" width="${size}" height="${size}" fill="none" stroke="${ORANGE}" stroke-width="3" pointer-events="none"/>` +
+    `<g class="lessons-patches" stroke="#fff" stroke-width=".6">${cells.join("")}</g>
+    <rect class="lessons-query" width="${size}" height="${size}" fill="none" stroke="#000" stroke-width="3" pointer-events="none"/>` +
     text(LEFT, bottom + 21, "mean score") + legend.join("") + text(134, bottom + 21, LOWEST, 'text-anchor="end"') +
     text(274, bottom + 21, 1) + "</svg>";
 }

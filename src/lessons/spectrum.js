@@ -5,7 +5,7 @@ const [STEPS, LAST] = [6, 24]; // of the slider: an octave of the factor, all fo
 const [FAST, SLOW, HIGH, LOW] = [32, 1, 4, 1]; // turns within L: the bounds of YaRN, of Llama 3
 const PLOT = { left: 46, right: 322, top: 40, bottom: 214 };
 const [DECADES, NEVER] = [[0.4, 6.4], 26]; // the wavelength axis; where pairs lie that stand still
-const COLOURS = ["#d55e00", "#0072b2", "#009e73", "#b0568f", "#222222", "#56b4e9"];
+const COLOURS = ["#d55e00", "#0072b2", "#009e73", "#b0568f", "#757575", "#3a93c9"];
 
 const clamp = (x) => Math.min(1, Math.max(0, x));
 /** (1 - kept) w / s + kept w, where kept is a function of the pair. */
@@ -75,6 +75,8 @@ export default {
     });
     const player = makePlayer(pace(300, 1200), { at, last: () => LAST, go });
     const choices = makeChoices("rule", rules.map(({ name }) => name), (rule) => write(model, { rule }));
+    // Each button has the colour of its curve.
+    [...choices.group.children].forEach((button, i) => (button.style.borderBottom = `5px solid ${COLOURS[i]}`));
     const numbers = make("output", "lessons-numbers", { "aria-live": "off" });
 
     const show = () => {
@@ -88,7 +90,7 @@ export default {
         return `<path d="M${x} ${tall(before[i])}V${y}" stroke="#999"/><circle cx="${x}" cy="${y}" r="5" stroke="${colour}"
           stroke-width="2" fill="${wave > length ? "#fff" : colour}"><title>pair ${i}: ${said(before[i])}, now ${said(wave)}</title></circle>`;
       }).join("");
-      const others = rules.map((rule, i) => `<path d="${curve(rule.beyond)}" fill="none" stroke="${COLOURS[i]}" stroke-opacity=".3"/>`);
+      const others = rules.map((rule, i) => `<path d="${curve(rule.beyond)}" fill="none" stroke="${COLOURS[i]}" stroke-opacity=".8"/>`);
       curves.innerHTML = others.join("") + [[beyond, 2.5, ""], [inside, 2, "4 3"]].map(([values, width, dashes]) =>
         `<path class="lessons-curve" d="${curve(values)}" fill="none" stroke="${colour}" stroke-width="${width}" stroke-dasharray="${dashes}"/>
         <circle cx="${across(step / LAST)}" cy="${level(values[step])}" r="4.5" fill="${colour}" stroke="#fff"/>`).join("");
