@@ -220,6 +220,13 @@ def test_failed_stage_ends_with_its_cause(monkeypatch, tmp_path, capsys):
     assert capsys.readouterr().out.startswith("[1/3] pages … failed after")
 
 
+def test_what_a_stage_has_compiled_is_kept_for_the_next(monkeypatch, tmp_path):
+    monkeypatch.setattr(stages, "LOGS", tmp_path)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    ask = "import sys; sys.exit(sys.dont_write_bytecode)"
+    stages.run([sys.executable, "-c", ask], "asked.log", "It would be compiled again.")
+
+
 def test_failed_cell_is_told_with_its_notebook_and_without_the_frames_around_it(book):
     book.notebook("x = 1\nassert x == 2, 'not so'")
     done = book.build()

@@ -59,7 +59,9 @@ def run(command, log, sentence, *, env=None, cwd=None):
         code = subprocess.call(
             [str(part) for part in command],
             cwd=cwd or ROOT,
-            env={**os.environ, **(env or {})},
+            # Nothing is compiled when it is installed (environment.py). On a machine whose Python
+            # keeps no compiled files, each of a hundred processes would compile torch afresh.
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", **(env or {})},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
