@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -49,6 +50,19 @@ class Stages:
             raise
         seconds = f"{time.monotonic() - start:.1f} s"
         print(" ".join([seconds, *(f"({text})" for text in note)]), flush=True)
+
+
+@contextmanager
+def beside():
+    """A lane for work that goes on beside the stages, one piece after the other.
+
+    When a stage fails, what has begun there ends first, and what has not is dropped.
+    """
+    lane = ThreadPoolExecutor(1)
+    try:
+        yield lane
+    finally:
+        lane.shutdown(cancel_futures=True)
 
 
 def run(command, log, sentence, *, env=None, cwd=None):
