@@ -1,4 +1,4 @@
-"""`make test`: the book, then every test; a line for each, with pytest's own summary."""
+"""`make test`: the book, then every test but the long ones; for each a line with its summary."""
 
 import re
 from collections import Counter
@@ -14,6 +14,7 @@ from stages import LOGS, ROOT, Stages, beside, command_line, run
 
 STAGES = make_book.STAGES + 11 + len(colab_check.few())
 PYTEST = ["-m", "pytest", "-q", "--color=no", "--tb=short", "--durations=20"]
+PYTEST += ["-m", "not long"]  # `make test-long` has those
 # A file belongs to one worker; on two processors the third fills the gaps in which tests wait, for
 # a browser, for student code to run out of its time, for processes of their own.
 WORKERS = ["-n", "3", "--dist", "loadfile"]
