@@ -1,12 +1,13 @@
 # Two commands do everything: `make book`, `make test`. The work is in book/tools.
 PYTHON ?= python3
 
-.PHONY: book serve notebooks assignments test mutants colab-check lowest lint-workflows offline pdf clean help python
+.PHONY: book serve notebooks assignments test test-long mutants colab-check lowest lint-workflows offline pdf clean help python
 
 help:
 	@echo 'make book        build everything: environment, notebooks, pages'
 	@echo 'make serve       open the built book in a browser'
-	@echo 'make test        build the book, then run every test'
+	@echo 'make test        build the book, then run the tests'
+	@echo 'make test-long   the few tests that compute for minutes, which make test leaves out'
 	@echo 'make notebooks   re-execute the saved notebooks; ONLY=01_order for one'
 	@echo 'make assignments cut the student notebooks out of notebooks/solutions'
 	@echo 'make colab-check run every notebook as Colab and Kaggle would; SET=colab, ONLY=01_order'
@@ -17,7 +18,7 @@ help:
 	@echo 'make clean       remove what was built (.venv stays)'
 
 # An old Python could not even parse the tools; it is told so in a sentence.
-book serve notebooks assignments test mutants colab-check lowest lint-workflows offline pdf: python
+book serve notebooks assignments test test-long mutants colab-check lowest lint-workflows offline pdf: python
 
 python:
 	@$(PYTHON) book/tools/oldest.py
@@ -36,6 +37,9 @@ assignments:
 
 test:
 	@$(PYTHON) book/tools/make_test.py
+
+test-long:
+	@$(PYTHON) book/tools/make_test_long.py
 
 mutants:
 	@$(PYTHON) book/tools/make_mutants.py $(ONLY)

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import tomllib
 from pathlib import Path
 
@@ -226,6 +227,29 @@ def test_failed_stage_ends_with_its_cause(monkeypatch, tmp_path, capsys):
     assert lines[0] == "WARNING: early" and len(lines) < 40
     assert "the cause" in lines[-3] and lines[-1].startswith("The pages failed.")
     assert capsys.readouterr().out.startswith("[1/3] pages … failed after")
+
+
+def test_what_a_stage_has_compiled_is_kept_for_the_next(monkeypatch, tmp_path):
+    monkeypatch.setattr(stages, "LOGS", tmp_path)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    ask = "import sys; sys.exit(sys.dont_write_bytecode)"
+    stages.run([sys.executable, "-c", ask], "asked.log", "It would be compiled again.")
+
+
+def test_when_a_stage_fails_what_has_begun_beside_it_ends_and_the_rest_is_dropped():
+    done, begun, dropped = [], threading.Event(), threading.Event()
+
+    def first():
+        begun.set()
+        dropped.wait(9)
+        done.append("first")
+
+    with pytest.raises(ZeroDivisionError), stages.beside() as lane:
+        lane.submit(first)
+        lane.submit(done.append, "second").add_done_callback(lambda _: dropped.set())
+        begun.wait(9)
+        _ = 1 / 0
+    assert done == ["first"]
 
 
 def test_failed_cell_is_told_with_its_notebook_and_without_the_frames_around_it(book):

@@ -41,6 +41,7 @@ def fresh():
     return experiments.quick()
 
 
+@pytest.mark.long  # two minutes of training; half the steps would not tell the schemes apart
 class TestTrainedHere:
     def test_the_three_schemes_come_out_in_order(self, fresh):
         """One try gave 2.06, 1.32 and 1.00; another Python's help texts move them a little."""

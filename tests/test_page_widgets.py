@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from conftest import PHONE, SITE, widget_pages
+from conftest import DESKTOP, PHONE, SITE, Watched, widget_pages
 from PIL import Image, ImageChops
 
 PAGES = widget_pages()
@@ -22,9 +22,18 @@ def differ(first, second):
     return sum(change.histogram()[16:])
 
 
-def figures(watched, name):
-    page = watched.open(name)
-    roots = page.locator(".lessons-figure")
+@pytest.fixture(scope="module", params=PAGES)
+def visit(request, chromium, site):
+    """One page, opened once for its tests, on a phone; the file below is opened on a desktop."""
+    watched = Watched(chromium, site, PHONE, "light")
+    watched.open(request.param)
+    yield watched
+    watched.context.close()
+
+
+def figures(visit, size):
+    visit.page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+    roots = visit.page.locator(".lessons-figure")
     assert roots.count() >= 1, "the page says it has a figure and shows none"
     return [roots.nth(place) for place in range(roots.count())]
 
@@ -38,10 +47,39 @@ def words(root):
     )
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_keyboard_moves_each_slider(watch, name):
-    watched = watch()
-    for root in figures(watched, name):
+def test_figures_fit_a_phone(visit):
+    for root in figures(visit, PHONE):
+        box = root.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= PHONE[0]
+        target = root.locator("input[type=range]").first.bounding_box()
+        assert target["height"] >= 16, "a slider too thin for a thumb"
+
+
+def play(root):
+    """Press Play, wait, press it again; then the figure stands still and can be photographed."""
+    button = root.locator("button.lessons-play").first
+    for wait in (1800, 300):
+        button.click()
+        root.page.wait_for_timeout(wait)
+
+
+def test_play_button_moves_each_figure(visit):
+    for root in figures(visit, DESKTOP):
+        if not root.locator("button.lessons-play").count():
+            continue
+        root.scroll_into_view_if_needed()
+        before, said = picture(root), words(root)
+        play(root)
+        held = picture(root)
+        assert differ(before, held) > 20, "play was pressed and nothing moved"
+        assert words(root) != said
+        visit.page.wait_for_timeout(1200)
+        assert differ(held, picture(root)) == 0, "the figure moves on after the second press"
+    assert visit.complaints == []
+
+
+def test_keyboard_moves_each_slider(visit):
+    for root in figures(visit, DESKTOP):
         sliders = root.locator("input[type=range]")
         assert sliders.count() >= 1
         for place in range(sliders.count()):
@@ -61,41 +99,7 @@ def test_keyboard_moves_each_slider(watch, name):
             assert differ(first, last) > 20, "first and last step look the same"
             assert len(set(said)) == 3, f"the words stay as they were: {said}"
             assert steps >= 23, "a moving figure has 24 steps at least"
-    assert watched.complaints == watched.bad == watched.outside == []
-
-
-def play(root):
-    """Press Play, wait, press it again; then the figure stands still and can be photographed."""
-    button = root.locator("button.lessons-play").first
-    for wait in (1800, 300):
-        button.click()
-        root.page.wait_for_timeout(wait)
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_play_button_moves_each_figure(watch, name):
-    watched = watch()
-    for root in figures(watched, name):
-        if not root.locator("button.lessons-play").count():
-            continue
-        root.scroll_into_view_if_needed()
-        before, said = picture(root), words(root)
-        play(root)
-        held = picture(root)
-        assert differ(before, held) > 20, "play was pressed and nothing moved"
-        assert words(root) != said
-        watched.page.wait_for_timeout(1200)
-        assert differ(held, picture(root)) == 0, "the figure moves on after the second press"
-    assert watched.complaints == []
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_figures_fit_a_phone(watch, name):
-    for root in figures(watch(PHONE), name):
-        box = root.bounding_box()
-        assert box["x"] >= 0 and box["x"] + box["width"] <= PHONE[0]
-        target = root.locator("input[type=range]").first.bounding_box()
-        assert target["height"] >= 16, "a slider too thin for a thumb"
+    assert visit.complaints == visit.bad == visit.outside == []
 
 
 def test_some_page_has_a_figure():

@@ -107,6 +107,13 @@ def test_where_all_tests_run_none_may_be_skipped_for_want_of_a_tool():
     assert given == required and len(required) == 2
 
 
+def test_what_make_test_leaves_out_runs_every_night_and_is_little():
+    mark = re.compile(r"^(?:@|pytestmark = )pytest\.mark\.long\b", re.M)
+    marked = [path.name for path in ROOT.glob("tests/test_*.py") if mark.search(path.read_text())]
+    assert marked == ["test_orderings.py"]
+    assert "make test-long" in commands("nightly")
+
+
 def test_bubblewrap_gets_its_profile():
     setup = (FOLDER / "actions/setup/action.yml").read_text("utf8")
     profile = (FOLDER / "actions/setup/bwrap.apparmor").read_text("utf8")

@@ -51,12 +51,17 @@ def packages(stages):
 
 def site(stages):
     """The other three: from the packages to the pages."""
+    parts(stages)
+    with stages.stage("notebooks and pages (minutes)") as note:
+        pages(note)
+
+
+def parts(stages):
+    """Two of those: what the pages take with them."""
     with stages.stage("browser assets") as note:
         vendor.fetch_pages(note)
     with stages.stage("wheel") as note:
         wheel(note)
-    with stages.stage("notebooks and pages (minutes)") as note:
-        pages(note)
 
 
 def wheel(note):

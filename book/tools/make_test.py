@@ -1,8 +1,7 @@
-"""`make test`: the book, then every test; a line for each, with pytest's own summary."""
+"""`make test`: the book, then every test but the long ones; for each a line with its summary."""
 
 import re
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 
 import browser
 import colab_check
@@ -11,15 +10,16 @@ import lint_workflows
 import make_book
 import sandbox
 import vendor
-from stages import LOGS, ROOT, Stages, command_line, run
+from stages import LOGS, ROOT, Stages, beside, command_line, run
 
 STAGES = make_book.STAGES + 11 + len(colab_check.few())
 PYTEST = ["-m", "pytest", "-q", "--color=no", "--tb=short", "--durations=20"]
+PYTEST += ["-m", "not long"]  # `make test-long` has those
 # A file belongs to one worker; on two processors the third fills the gaps in which tests wait, for
 # a browser, for student code to run out of its time, for processes of their own.
 WORKERS = ["-n", "3", "--dist", "loadfile"]
 # The longest files of the unit tests begin first, or one worker would be left alone with them.
-LONGEST = ("orderings", "experiments", "workers", "variants", "laws_07", "colab_check")
+LONGEST = ("widgets", "laws_07", "notebooks", "workers", "experiments", "variants")
 NO_BROWSER = """
 ################################################################################
 #                                                                              #
@@ -89,19 +89,26 @@ def main():
     # Before the pages: a fault in src/lessons is named here in a minute.
     in_order = [*WORKERS, "--no-loadscope-reorder"]
     total = tests(stages, "unit tests", [*named(*LONGEST), *rest, *in_order])
-    total += tests(stages, "assignments", [*graded, *WORKERS])
     nbval = ["--nbval", "notebooks", "--nbval-cell-timeout", "300"]
     nbval += ["--ignore=notebooks/assignments"]  # saved without outputs; their own tests run them
-    # The build keeps one processor busy, and the notebooks run again keep the other.
-    with ThreadPoolExecutor(1) as beside:
-        again = beside.submit(pytest, "notebooks again", nbval)
-        make_book.site(stages)
+    make_book.parts(stages)
+    # The build runs one notebook after the other, and so does nbval behind it: that keeps one
+    # processor busy, and the stages keep the other.
+    with beside() as lane:
+        notes = []
+        built = lane.submit(make_book.pages, notes.append)
+        again = lane.submit(pytest, "notebooks again", nbval)
+        total += tests(stages, "assignments", [*graded, *WORKERS])
         colab_check.check(stages, ["colab"], colab_check.few())
-        with stages.stage("notebooks again, begun with the pages") as note:
+        with stages.stage("notebooks and pages, begun with the assignments") as note:
+            built.result()
+            for told in notes:
+                note(told)
+        total += tests(stages, "pages", [*slow, *WORKERS])
+        with stages.stage("notebooks again, begun behind the pages") as note:
             counts, summary = again.result()
             note(summary)
     total += counts
-    total += tests(stages, "pages", [*slow, *WORKERS])
     if found is None:
         print(NO_BROWSER)
     if walls is None:

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -51,6 +52,19 @@ class Stages:
         print(" ".join([seconds, *(f"({text})" for text in note)]), flush=True)
 
 
+@contextmanager
+def beside():
+    """A lane for work that goes on beside the stages, one piece after the other.
+
+    When a stage fails, what has begun there ends first, and what has not is dropped.
+    """
+    lane = ThreadPoolExecutor(1)
+    try:
+        yield lane
+    finally:
+        lane.shutdown(cancel_futures=True)
+
+
 def run(command, log, sentence, *, env=None, cwd=None):
     """Run `command` into `_build/logs/<log>`; a failure prints the log's last lines and raises."""
     LOGS.mkdir(parents=True, exist_ok=True)
@@ -59,7 +73,9 @@ def run(command, log, sentence, *, env=None, cwd=None):
         code = subprocess.call(
             [str(part) for part in command],
             cwd=cwd or ROOT,
-            env={**os.environ, **(env or {})},
+            # Nothing is compiled when it is installed (environment.py). On a machine whose Python
+            # keeps no compiled files, each of a hundred processes would compile torch afresh.
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", **(env or {})},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
