@@ -122,12 +122,15 @@ def test_page_without_vendored_maths_uses_the_default_host(book):
     assert re.search(r'src="https://cdn[^"]+mathjax', book.page())
 
 
-def test_no_line_ends_inside_a_number(book):
-    book.notebook("print('62 832')", text="## 62 832\n\nBy 15 % of 1 000 000 in 12 2017.")
+def test_no_line_ends_inside_a_number_or_before_a_comma(book):
+    text = "## 62 832\n\nBy 15 % of 1 000 000 in 12 2017.\n\nLet $x$, ($y$) and $z$ be."
+    book.notebook("print('62 832')", text=text)
     assert book.build().returncode == 0
     page = book.page()
     assert "<h2>62\u00a0832<" in page and "By 15\u00a0% of 1\u00a0000\u00a0000 in 12 2017." in page
     assert ">62 832\n" in page, "what a program printed stays as it is"
+    whole = re.findall(r'<span class="whole"><span class="math.*?</span>(\W+)</span>', page)
+    assert whole == [",", ")"] and " and <" in page and " be.<" in page
 
 
 def test_widget_that_would_not_move_fails_the_build(book):

@@ -20,6 +20,7 @@ LITERAL = re.compile(r"(``[^`]*``)")
 WIDGET_MODULE = "anywidget"
 # Where no line may end: in 62 832, and before the sign in 15 %.
 IN_NUMBER = re.compile(r"(?<=\d) (?=\d{3}(?!\d)|%)")
+MARKS = re.compile(r"[,.;:!?)]+")
 AS_WRITTEN = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw)
 
 
@@ -95,6 +96,17 @@ def keep_numbers_whole(app, doctree):
             text.parent.replace(text, nodes.Text(whole))
 
 
+def keep_marks_with_formulas(app, doctree):
+    """To a browser a formula is a picture, behind which a line may end: also before a comma."""
+    for formula in list(doctree.findall(nodes.math)):
+        after = formula.next_node(descend=False, siblings=True)
+        if isinstance(after, nodes.Text) and (marks := MARKS.match(after)):
+            after.parent.replace(after, nodes.Text(after[marks.end() :]))
+            whole = nodes.inline(classes=["whole"])
+            formula.replace_self(whole)
+            whole += [formula, nodes.Text(marks[0])]
+
+
 def escape_bars(app, what, name, obj, options, lines):
     """In our docstrings |x| is an absolute value, not a substitution of reStructuredText."""
     for place, line in enumerate(lines):
@@ -163,6 +175,7 @@ def setup(app):
     app.connect("build-finished", name_the_fork_in_downloads)
     app.connect("doctree-read", depend_on_helpers)
     app.connect("doctree-read", keep_numbers_whole)
+    app.connect("doctree-read", keep_marks_with_formulas)
     app.connect("autodoc-process-docstring", escape_bars)
     app.connect("autodoc-process-docstring", keep_lines)
     app.connect("html-page-context", refuse_other_widgets, priority=900)
