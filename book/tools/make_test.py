@@ -19,7 +19,7 @@ PYTEST += ["-m", "not long"]  # `make test-long` has those
 # a browser, for student code to run out of its time, for processes of their own.
 WORKERS = ["-n", "3", "--dist", "loadfile"]
 # The longest files of the unit tests begin first, or one worker would be left alone with them.
-LONGEST = ("widgets", "laws_07", "notebooks", "workers", "experiments", "variants")
+LONGEST = ("length_widget", "widgets", "laws_07", "notebooks", "workers", "experiments", "variants")
 NO_BROWSER = """
 ################################################################################
 #                                                                              #
