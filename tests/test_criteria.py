@@ -168,13 +168,13 @@ def test_uniqueness_looks_from_the_last_position():
 
 
 def test_the_nearest_quarter_is_rounded_down():
-    def logits(q, k):  # only the three nearest of 12 count, the fourth would be dropped from 24
+    def logits(q, k):  # the three nearest of 30 keys count twice, of 15 none
         scores = np.zeros((1, 1, len(q), len(k)))
-        scores[..., -3:] = np.log(2)
+        scores[..., -3:] = np.log(2) * (len(k) == 30)
         return scores
 
-    kept = criteria.scalability(logits, 12, factor=2).mass_kept
-    np.testing.assert_allclose(kept, (6 / (21 + 6)) / (6 / (9 + 6)))
+    kept = criteria.scalability(logits, 15, factor=2).mass_kept
+    np.testing.assert_allclose(kept, (6 / (27 + 6)) / (3 / 15))
 
 
 def test_a_scheme_that_refuses_the_length_is_not_defined_there():

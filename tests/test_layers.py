@@ -167,6 +167,9 @@ LAYOUTS = {
     "a pair in two rows": lambda b, h, t, d: normal(b, h, d, t).mT,
     "a pair in two heads": lambda b, h, t, d: normal(b, t, d, h).permute(0, 3, 1, 2),
     "a pair in two texts": lambda b, h, t, d: normal(h, t, d, b).permute(3, 0, 1, 2),
+    "rows that share numbers": lambda b, h, t, d: (
+        normal(t + d - 1).unfold(0, d, 1).expand(b, h, -1, -1)
+    ),
     "a pair in one number": lambda b, h, t, d: normal(b, h, t, 2)[..., :1].expand(-1, -1, -1, d),
 }
 
