@@ -194,7 +194,7 @@ def test_packages_without_a_network_end_with_that_question(cause, monkeypatch, t
     for module, name, value in (
         (stages, "LOGS", tmp_path),
         (environment, "VENV", tmp_path),
-        (environment, "PYTHON", pip),
+        (environment, "PIP_INSTALL", [pip]),
     ):
         monkeypatch.setattr(module, name, value)
     with pytest.raises(stages.StageFailed, match="a riddle") as failed:
