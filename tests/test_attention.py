@@ -8,8 +8,6 @@ from torch.nn import functional as F
 from lessons import attention
 from lessons.attention import attend, causal_mask, random_weights, self_attention, softmax
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 B, H, T, S, D, V = 2, 3, 5, 7, 4, 6  # batch, heads, queries, keys, head_dim, value_dim
 
 

@@ -10,8 +10,6 @@ from lessons.attention import attend, causal_mask
 from lessons.frequencies import inverse_frequencies, wavelengths
 from lessons.sinusoidal import encode, shift_matrix
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 N = np.arange(60)
 
 

@@ -9,8 +9,6 @@ from torch.nn import functional as F
 
 from lessons.attention import Weights, attend, causal_mask, self_attention, softmax
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 RNG = np.random.default_rng(0)
 Q, K, V = RNG.normal(size=(3, 2, 3, 5, 4))  # three of (batch 2, heads 3, seq 5, head_dim 4)
 BIAS, CAUSAL = RNG.normal(size=(3, 5, 5)), np.tri(5, dtype=bool)

@@ -13,8 +13,6 @@ from lessons.frequencies import inverse_frequencies
 from lessons.rope import rotate
 from lessons.sinusoidal import encode
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 D = 16
 W = inverse_frequencies(D)
 X = np.random.default_rng(0).normal(size=(9, D))

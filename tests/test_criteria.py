@@ -22,8 +22,6 @@ from schemes import (
 
 from lessons import criteria
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 N = np.arange(40)
 
 

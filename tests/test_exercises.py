@@ -12,8 +12,6 @@ from answers import assert_a_sentence_and_no_trace, assert_right, assert_wrong
 import lessons
 from lessons import attention, exercises, sinusoidal
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 EXERCISES = [
     exercise
     for module in pkgutil.iter_modules(lessons.__path__)

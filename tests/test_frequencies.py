@@ -5,8 +5,6 @@ import pytest
 
 from lessons import frequencies, sinusoidal
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 DECADES = [(10, 20), (30, 60), (100, 200), (300, 600), (1000, 2000), (3000, 6000)]
 
 

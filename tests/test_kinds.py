@@ -18,8 +18,6 @@ from test_validate import called
 
 from lessons import validate
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 EVERY = [
     pytest.param(function, name, id=f"{called(function)}-{name}")
     for function, arguments in TABLE.items()

@@ -1,11 +1,8 @@
 """The exercises of lesson 06: right answers pass, wrong ideas get a sentence with a number."""
 
 import numpy as np
-import pytest
 
 from lessons import alibi
-
-pytestmark = pytest.mark.filterwarnings("error")
 
 TEXT_RULE = 2.0 ** (-8 * np.arange(1, 13) / 12)
 NEXT_POWER = 2.0 ** (-np.arange(1, 13) / 2)

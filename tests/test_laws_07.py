@@ -11,8 +11,6 @@ from lessons import laws_07, results, training
 from lessons.attention_layer import may_look
 from lessons.corpus import corpus
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 RUNS = results.saved("extrapolation")["runs"]
 
 

@@ -1,11 +1,8 @@
 """The exercises of lesson 09: right answers pass, wrong ideas get a sentence with a number."""
 
 import numpy as np
-import pytest
 
 from lessons import attention, laws_09, positions, rope
-
-pytestmark = pytest.mark.filterwarnings("error")
 
 MASK = laws_09.MASK
 COUNTED = positions.from_padding_mask(MASK)

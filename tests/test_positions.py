@@ -6,8 +6,6 @@ import torch
 
 from lessons import attention, layers, positions
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 MASK = [[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]]
 
 

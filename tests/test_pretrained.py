@@ -15,8 +15,6 @@ import pytest
 
 from lessons import pretrained
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 VALUES = np.arange(12, dtype="<f4").reshape(4, 3) / 7
 FOLDER = resources.files("lessons") / "data"
 

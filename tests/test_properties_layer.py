@@ -3,7 +3,6 @@
 import copy
 
 import numpy as np
-import pytest
 import torch
 from drawn import about, near, normal, seeds, slow
 from drawn_torch import dtypes, places, refuses, shapes, sizes, tensor
@@ -18,8 +17,6 @@ from lessons import (
     positions,
     rope,
 )
-
-pytestmark = pytest.mark.filterwarnings("error")
 
 
 @about(attention_layer.may_look)

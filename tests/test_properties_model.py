@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 
 from lessons import cache, layers, model, positions
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 names = st.sampled_from(list(tiny.MODELS))
 ABSOLUTE = {*tiny.ADDED, "log queries", "alibi, log none"}
 relative = st.sampled_from(sorted(set(tiny.MODELS) - ABSOLUTE))

@@ -3,7 +3,6 @@
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from drawn import (
     EPS,
     FAR,
@@ -24,8 +23,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons import alibi, frequencies, relative, rope, sinusoidal
-
-pytestmark = pytest.mark.filterwarnings("error")
 
 heads = st.integers(1, 128)
 

@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-import pytest
 from drawn import (
     about,
     falling,
@@ -20,8 +19,6 @@ from hypothesis import strategies as st
 
 from lessons import alibi, attention, configs, costs, criteria, positions, rope
 from lessons.frequencies import inverse_frequencies, wavelengths
-
-pytestmark = pytest.mark.filterwarnings("error")
 
 small = st.integers(1, 64)
 shapes = st.lists(st.integers(1, 4), min_size=1, max_size=3).map(tuple)

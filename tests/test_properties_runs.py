@@ -6,7 +6,6 @@ import linecache
 import types
 
 import numpy as np
-import pytest
 import torch
 from drawn import about, even_dims, near, normal, seeds, slow, thetas
 from drawn_torch import sizes
@@ -29,8 +28,6 @@ from lessons import (
     variants,
     workers,
 )
-
-pytestmark = pytest.mark.filterwarnings("error")
 
 PAIRS = {
     "NoPosition": {},

@@ -16,8 +16,6 @@ from hypothesis import strategies as st
 from lessons import rope, scaling
 from lessons.frequencies import inverse_frequencies, wavelengths
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 factors = st.floats(1, 1e4)
 trained = st.integers(1, 2**20)
 bounds = st.tuples(st.floats(0.01, 10), st.floats(0.01, 100)).map(lambda two: (two[0], sum(two)))

@@ -23,8 +23,6 @@ from lessons import (
     validate_rows,
 )
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 
 def same_without_values(hook, made, *tensors):
     """On the meta device, where there are shapes and dtypes only, they are the same."""

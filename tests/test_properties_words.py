@@ -20,8 +20,6 @@ from test_validate import public
 import lessons
 from lessons import exercises, show, tasks, tasks_judges, validate, validate_rows, wire
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 arrays = st.builds(normal, seeds, st.integers(1, 3), st.integers(1, 4))
 counts = st.lists(st.integers(1, FAR), min_size=1, max_size=5)
 masks = st.lists(st.booleans(), min_size=1, max_size=6)

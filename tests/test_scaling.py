@@ -9,8 +9,6 @@ import pytest
 from lessons import rope, scaling
 from lessons.frequencies import inverse_frequencies, wavelengths
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 L = 4096
 LLAMA = inverse_frequencies(128)  # a head of LLaMA-2, trained at 4096 tokens
 LADDERS = {"llama": (LLAMA, L), "toy": (inverse_frequencies(24, 1000.0), 64)}

@@ -6,8 +6,6 @@ import pytest
 from lessons import sinusoidal
 from lessons.frequencies import inverse_frequencies
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 FAR = np.array([-70_000, -513, -3, -1, 0, 1, 2, 7, 100, 4095, 1_000_003])
 
 

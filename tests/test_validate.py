@@ -33,8 +33,6 @@ from lessons import (
     validate,
 )
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 NUMPY = (
     *(alibi, attention, criteria, exercises, frequencies, layers, positions, relative, rope),
     *(scaling, sinusoidal, tasks),

@@ -11,8 +11,6 @@ from answers import assert_a_sentence_and_no_trace, assert_right, assert_wrong
 
 from lessons import exercises
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 NUMBERS = ("03", "04", "06", "07", "08", "09", "10", "11")
 TESTS = {number: importlib.import_module(f"test_laws_{number}") for number in NUMBERS}
 LAWS = {number: importlib.import_module(f"lessons.laws_{number}").LAWS for number in NUMBERS}
