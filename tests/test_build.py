@@ -1,20 +1,14 @@
-"""Building: fresh numbers, failures that are seen, forks, and machines without a network."""
+"""Building: fresh numbers, failures that are seen, and forks."""
 
-import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
-import threading
-import tomllib
 from pathlib import Path
 
-import environment
-import oldest
 import pytest
 import stages
-import vendor
 from conftest import ROOT
 from nbformat import write
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -131,121 +125,6 @@ def test_widget_that_would_not_move_fails_the_build(book):
     done = book.build()
     assert done.returncode != 0
     assert "would not move" in done.stdout + done.stderr
-
-
-def test_no_registry_is_a_warning_not_an_end(monkeypatch, tmp_path):
-    monkeypatch.setattr(vendor, "VENDOR", tmp_path / "vendor")
-    monkeypatch.setattr(vendor, "TEX_IN_NODE", tmp_path / "mathjax")
-    monkeypatch.setattr(stages, "LOGS", tmp_path)
-    monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9/")
-    monkeypatch.setenv("npm_config_fetch_retries", "0")
-    monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
-    said = []
-    vendor.fetch_pages(said.append)
-    assert "using the default CDNs" in said[0]
-    assert not (tmp_path / "vendor").exists()
-
-
-def test_python_that_is_too_old_is_told_so_before_it_meets_the_other_tools(monkeypatch):
-    """They are in newer words: an old Python would end with a syntax error."""
-    ast.parse((ROOT / "book/tools/oldest.py").read_text("utf8"), feature_version=(3, 6))
-    asked = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]["requires-python"]
-    assert asked == ">=" + ".".join(map(str, oldest.OLDEST))
-    assert oldest.refusal() is None
-    monkeypatch.setattr(oldest, "OLDEST", (99, 0))
-    assert "needs Python 99.0 or newer" in oldest.refusal()
-    script = re.compile(r"book/tools/\w+\.py")
-    rules = (ROOT / "Makefile").read_text("utf8")
-    for target in set(re.findall(r"^([\w-]+):\n\t@\$\(PYTHON\)", rules, re.M)):
-        plan = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True)
-        assert script.findall(plan.stdout)[0] == "book/tools/oldest.py", target
-
-
-def test_environment_that_is_half_made_is_made_and_one_that_was_moved_is_refused(
-    monkeypatch, tmp_path
-):
-    for module, name, value in (
-        (stages, "LOGS", tmp_path),
-        (environment, "VENV", tmp_path / "a book" / ".venv"),
-        (environment, "PYTHON", tmp_path / "a book" / ".venv/bin/python"),
-    ):
-        monkeypatch.setattr(module, name, value)
-    environment.PYTHON.parent.mkdir(parents=True)
-    environment.PYTHON.symlink_to(sys.executable)  # stopped before pip was there
-    notes = []
-    environment.create(notes.append)
-    environment.create(notes.append)
-    assert notes == ["already there"]
-    moved = (tmp_path / "a book").rename(tmp_path / "elsewhere") / ".venv"
-    monkeypatch.setattr(environment, "VENV", moved)
-    monkeypatch.setattr(environment, "PYTHON", moved / "bin/python")
-    with pytest.raises(stages.StageFailed, match="made in another place"):
-        environment.create(notes.append)
-
-
-@pytest.mark.parametrize(
-    "cause", ["WARNING: Retrying (Retry(total=0)) after connection broken", ""]
-)
-def test_packages_without_a_network_end_with_that_question(cause, monkeypatch, tmp_path):
-    """pip's own last line speaks of conflicting versions, or of none that match."""
-    pip = tmp_path / "python"
-    pip.write_text(f"#!/bin/sh\necho '{cause} by ...'\necho 'ERROR: a riddle'\nexit 1\n", "utf8")
-    pip.chmod(0o755)
-    for module, name, value in (
-        (stages, "LOGS", tmp_path),
-        (environment, "VENV", tmp_path),
-        (environment, "PIP_INSTALL", [pip]),
-    ):
-        monkeypatch.setattr(module, name, value)
-    with pytest.raises(stages.StageFailed, match="a riddle") as failed:
-        environment.install([].append, "test")
-    assert ("is there a network?" in str(failed.value).splitlines()[-1]) == bool(cause)
-
-
-def test_changed_package_is_refused(monkeypatch, tmp_path):
-    """A file that is not the pinned one never reaches the site."""
-    monkeypatch.setattr(stages, "LOGS", tmp_path)
-    npm = tmp_path / "npm"
-    npm.write_text('#!/bin/sh\necho other > "$4/mathjax-3.2.2.tgz"\n', "utf8")
-    npm.chmod(0o755)
-    monkeypatch.setattr(vendor, "find_npm", lambda: str(npm))
-    with pytest.raises(stages.StageFailed, match="checksum"):
-        vendor.fetch(vendor.MATHJAX)
-
-
-def test_failed_stage_ends_with_its_cause(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(stages, "LOGS", tmp_path)
-    loud = "import sys; print('WARNING: early'); print('x\\n' * 99); sys.exit('the cause')"
-    run = stages.Stages(3)
-    with pytest.raises(stages.StageFailed) as failed, run.stage("pages"):
-        stages.run([sys.executable, "-c", loud], "loud.log", "The pages failed.")
-    lines = str(failed.value).splitlines()
-    assert lines[0] == "WARNING: early" and len(lines) < 40
-    assert "the cause" in lines[-3] and lines[-1].startswith("The pages failed.")
-    assert capsys.readouterr().out.startswith("[1/3] pages … failed after")
-
-
-def test_what_a_stage_has_compiled_is_kept_for_the_next(monkeypatch, tmp_path):
-    monkeypatch.setattr(stages, "LOGS", tmp_path)
-    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
-    ask = "import sys; sys.exit(sys.dont_write_bytecode)"
-    stages.run([sys.executable, "-c", ask], "asked.log", "It would be compiled again.")
-
-
-def test_when_a_stage_fails_what_has_begun_beside_it_ends_and_the_rest_is_dropped():
-    done, begun, dropped = [], threading.Event(), threading.Event()
-
-    def first():
-        begun.set()
-        dropped.wait(9)
-        done.append("first")
-
-    with pytest.raises(ZeroDivisionError), stages.beside() as lane:
-        lane.submit(first)
-        lane.submit(done.append, "second").add_done_callback(lambda _: dropped.set())
-        begun.wait(9)
-        _ = 1 / 0
-    assert done == ["first"]
 
 
 def test_failing_cell_fails_the_build_and_is_told_without_the_frames_around_it(book):
