@@ -49,6 +49,12 @@ def packages(stages):
         environment.install(note)
 
 
+def test_packages(stages):
+    """One stage more, for whoever runs tests."""
+    with stages.stage("test packages") as note:
+        environment.install(note, "test,peers")
+
+
 def site(stages):
     """The other three: from the packages to the pages."""
     parts(stages)

@@ -11,8 +11,7 @@ from stages import ROOT, StageFailed, Stages, command_line
 def main():
     stages = Stages(4)
     make_book.packages(stages)
-    with stages.stage("test packages") as note:
-        environment.install(note, "test,peers")
+    make_book.test_packages(stages)
     with stages.stage("cosmic-ray") as note:
         environment.install(note, "mutants")
     tool = ROOT / "book" / "tools" / "mutants.py"

@@ -8,7 +8,6 @@ import os
 import zipfile
 
 import browser
-import environment
 import make_book
 import make_test
 import vendor
@@ -39,8 +38,7 @@ def prepare(stages):
     """The site, and what its checks need."""
     make_book.packages(stages)
     make_book.site(stages)
-    with stages.stage("test packages") as note:
-        environment.install(note, "test,peers")
+    make_book.test_packages(stages)
     with stages.stage("browser") as note:
         found = browser.provide(note)
     if not (vendor.VENDOR / "mathjax" / "tex-chtml.js").exists():

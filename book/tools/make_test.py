@@ -59,8 +59,7 @@ def pytest(name, arguments, *, python=environment.PYTHON, env=make_book.ONE_THRE
 def main():
     stages = Stages(STAGES)
     make_book.packages(stages)
-    with stages.stage("test packages") as note:
-        environment.install(note, "test,peers")
+    make_book.test_packages(stages)
     with stages.stage("browser and axe") as note:
         found = browser.provide(note)
         vendor.fetch_axe(note)

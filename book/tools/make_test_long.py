@@ -1,6 +1,5 @@
 """`make test-long`: the tests marked `long`, which `make test` leaves out; every night they run."""
 
-import environment
 import make_book
 import make_test
 from stages import Stages, command_line
@@ -9,8 +8,7 @@ from stages import Stages, command_line
 def main():
     stages = Stages(4)
     make_book.packages(stages)
-    with stages.stage("test packages") as note:
-        environment.install(note, "test,peers")
+    make_book.test_packages(stages)
     # The later -m holds. If no test is marked, pytest says so and fails.
     make_test.tests(stages, "long tests", ["-m", "long", *make_test.WORKERS])
 
