@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -162,12 +163,56 @@ def test_refusals(call, error, named, tables):
         call(*tables)
 
 
-def test_can_compile_asks_for_a_compiler(monkeypatch):
-    monkeypatch.setenv("CXX", "no-such-compiler")
-    assert not variants.can_compile()
-    monkeypatch.setenv("CXX", sys.executable)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert variants.can_compile()
+SLOW_TO_SAY = """
+import contextlib, io, sys
+from lessons import variants
+said = io.StringIO()
+with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+    first, again = variants.can_compile(), variants.can_compile()
+assert first == again and said.getvalue() == "", said.getvalue()
+print(first)
+"""
+
+
+def compiles(**env):
+    """What a new process says, whose caches are its own."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", SLOW_TO_SAY],
+        env=os.environ | env,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {"True": True, "False": False}[done.stdout.strip()]
+
+
+@pytest.mark.parametrize("wrong", ["no-such-compiler", "/bin/false", "/bin/true"])
+def test_can_compile_is_tried_and_not_guessed(wrong, tmp_path):
+    """A program of the right name is there, as where the linker gets a path in pieces."""
+    (tmp_path / "g++").write_text("#!/bin/sh\nexit 1\n", "utf8")
+    (tmp_path / "g++").chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    assert shutil.which("g++", path=path) == str(tmp_path / "g++")
+    cache = {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache"), "PATH": path, "CXX": wrong}
+    assert not compiles(**cache)
+
+
+def test_can_compile_is_no_where_torch_was_told_not_to_compile():
+    assert not compiles(TORCH_COMPILE_DISABLE="1")
+
+
+def test_can_compile_compiles_one_line_once(monkeypatch):
+    made = []
+
+    def eager(function, **options):
+        made.append(options)
+        return function
+
+    monkeypatch.setattr(torch, "compile", eager)
+    variants.can_compile.cache_clear()
+    assert variants.can_compile() and variants.can_compile()
+    assert made == [{"fullgraph": True}]
+    variants.can_compile.cache_clear()
 
 
 def test_saved_gives_the_newest_or_none(tmp_path, monkeypatch):

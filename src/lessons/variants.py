@@ -7,13 +7,11 @@ nothing, for the same reason; ``layers.Rotary`` is what a model uses.
 All pair channel i with i + pairs, but for ``complex_product``, whose pairs are interleaved.
 """
 
+import functools
 import json
-import os
-import shutil
 import statistics
-import sys
 import time
-from importlib import resources, util
+from importlib import resources
 
 import numpy as np
 import torch
@@ -184,11 +182,20 @@ def _synchronize(x):
         torch.cuda.synchronize(x.device)
 
 
+@functools.cache
 def can_compile():
-    """Whether torch.compile finds the C++ compiler that it needs here (on a GPU: Triton too)."""
-    usual = "clang++" if sys.platform == "darwin" else "g++"
-    found = shutil.which(os.environ.get("CXX", usual)) is not None
-    return found and (not torch.cuda.is_available() or util.find_spec("triton") is not None)
+    """Whether torch.compile works here: one line is compiled and run, once a process.
+
+    A compiler that is found may still not do: torch hands the linker a folder with a space in
+    pieces, and a GPU needs Triton too.
+    Returns a bool.
+    """
+    line = torch.compile(lambda x: x + 1, fullgraph=True)  # in one graph, or it raises
+    x = torch.zeros(8, device="cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        return bool((line(x) == 1).all())
+    except Exception:  # of Dynamo, of Inductor, of a linker: each has its own
+        return False
 
 
 def saved(machine):
