@@ -3,6 +3,7 @@
 import re
 import sys
 
+import place
 import stages
 from stages import (
     BUILD,
@@ -18,11 +19,18 @@ from stages import (
 
 PYTHON = VENV / "bin" / "python"
 LOCK = ROOT / "book" / "locks" / "lock.txt"
-NO_INDEX = re.compile(r"WARNING: Retrying .* after connection broken")
+# How pip's releases say that an answer did not come, or not to its end.
+CUT_OFF = re.compile(
+    "after connection broken|Connection broken|IncompleteRead|[Rr]ead timed out|ReadTimeoutError"
+    "|Max retries exceeded|ProtocolError|incomplete-download|Connection reset|SSLEOFError"
+)
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 # Compiling every module of every package takes longer than unpacking them; most are never
 # imported, and Python compiles those that are by itself.
 PIP_INSTALL = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--no-compile"]
+# Of what is installed, whatever the user's own mask: when root grades, student code becomes a user
+# without rights, who must be able to read the packages.
+READABLE = 0o022
 
 
 def create(note):
@@ -37,10 +45,13 @@ def create(note):
             )
         note("already there")
         return
+    if told := place.refusal(ROOT):
+        raise StageFailed(told)
     run(
         [sys.executable, "-m", "venv", VENV],
         "venv.log",
         "The virtual environment could not be made; on Debian: apt-get install python3-venv.",
+        umask=READABLE,
     )
 
 
@@ -64,11 +75,15 @@ def install(note, extras=None):
         install_torch()
     log = f"install-{name}.log"
     try:
-        run([*PIP_INSTALL, *what, "-c", LOCK], log, f"The {name} packages could not be installed.")
+        sentence = f"The {name} packages could not be installed."
+        run([*PIP_INSTALL, *what, "-c", LOCK], log, sentence, umask=READABLE)
     except StageFailed as failure:
         # Without a network pip ends with a riddle: versions that conflict, or none to be found.
-        if NO_INDEX.search((stages.LOGS / log).read_text("utf8", "replace")):
-            told = "pip could not reach its index: is there a network? Then give the command again."
+        if CUT_OFF.search((stages.LOGS / log).read_text("utf8", "replace")):
+            told = (
+                "pip could not fetch everything from its index: is there a network? Then give "
+                "the command again; it goes on with what has come."
+            )
             raise StageFailed(f"{failure}\n{told}") from None
         raise
     write_stamp(stamp, wanted)
@@ -89,6 +104,7 @@ def install_torch():
             [*PIP_INSTALL, *index, "--no-deps", pin],
             "install-torch.log",
             "No torch from its own index.",
+            umask=READABLE,
         )
     except StageFailed:
         (BUILD / "logs" / "install-torch.log").rename(BUILD / "logs" / "install-torch-failed.log")

@@ -21,6 +21,7 @@ from stages import (
     fingerprint,
     run,
     stamped,
+    surroundings,
     write_stamp,
 )
 
@@ -111,13 +112,15 @@ def pages(note):
         forget_pages()
     stamp.unlink(missing_ok=True)
     settings_stamp.unlink(missing_ok=True)
+    # Through its Python: a script names that by a path, which may be too long for the system.
+    jupyter_book = environment.PYTHON, VENV / "bin" / "jupyter-book"
     before = keep_what_was_read()
     try:
         run(
-            [VENV / "bin" / "jupyter-book", "build", ROOT, "-W", "-n", "--keep-going"],
+            [*jupyter_book, "build", ROOT, "-W", "-n", "--keep-going"],
             "pages.log",
             "The pages could not be built: a cell failed, or Sphinx warned (see above).",
-            env=ONE_THREAD | {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"},
+            env=ONE_THREAD | {"PATH": f"{VENV / 'bin'}{os.pathsep}{surroundings()['PATH']}"},
         )
     except BaseException:
         # Sphinx warns about a page only while it reads it: a page that a failed build has read

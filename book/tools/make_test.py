@@ -1,5 +1,6 @@
 """`make test`: the book, then every test but the long ones; for each a line with its summary."""
 
+import os
 import re
 from collections import Counter
 
@@ -20,6 +21,19 @@ PYTEST += ["-m", "not long"]  # `make test-long` has those
 WORKERS = ["-n", "3", "--dist", "loadfile"]
 # The longest files of the unit tests begin first, or one worker would be left alone with them.
 LONGEST = ("length_widget", "widgets", "laws_07", "notebooks", "workers", "experiments", "variants")
+# What depends on the machine rather than on the code: files, paths, compilers, walls, a browser.
+QUICK = (
+    *("build_tools", "papers", "variants", "grade_sandbox", "grade_worker", "grade_command"),
+    *("instructors_page", "bootstrap", "checkpoint", "results", "workers", "layers_compile"),
+    *(
+        "circle_widget",
+        "page_links",
+        "page_reach",
+        "mutants",
+        "assignments_nbgrader",
+        "colab_check",
+    ),
+)
 NO_BROWSER = """
 ################################################################################
 #                                                                              #
@@ -56,8 +70,8 @@ def pytest(name, arguments, *, python=environment.PYTHON, env=make_book.ONE_THRE
     return Counter({word: int(n) for n, word in found}), summary
 
 
-def main():
-    stages = Stages(STAGES)
+def tools(stages):
+    """What tests need beside the book; returns notices of what could not be had."""
     make_book.packages(stages)
     make_book.test_packages(stages)
     with stages.stage("browser and axe") as note:
@@ -65,6 +79,29 @@ def main():
         vendor.fetch_axe(note)
     with stages.stage("bubblewrap") as note:
         walls = sandbox.provide(note)
+    return [notice for got, notice in ((found, NO_BROWSER), (walls, NO_SANDBOX)) if got is None]
+
+
+def quick():
+    """The tests that `make machines` runs, on the built book."""
+    stages = Stages(make_book.STAGES + 4)
+    notices = tools(stages)
+    make_book.site(stages)
+    files = [ROOT / "tests" / f"test_{name}.py" for name in QUICK]
+    end(tests(stages, "quick tests", [*files, *WORKERS]), notices)
+
+
+def end(total, notices):
+    """The last lines; a failed test has stopped the run before them."""
+    for notice in notices:
+        print(notice)
+    skipped = f", {total['skipped']} skipped" if total["skipped"] else ""
+    print(f"{total['passed']} passed, 0 failed{skipped}")
+
+
+def main():
+    stages = Stages(STAGES)
+    notices = tools(stages)
     with stages.stage("ruff"):
         run(
             [environment.PYTHON, "-m", "ruff", "check", "-q", "--output-format", "concise", "."],
@@ -107,16 +144,8 @@ def main():
         with stages.stage("notebooks again, begun behind the pages") as note:
             counts, summary = again.result()
             note(summary)
-    total += counts
-    if found is None:
-        print(NO_BROWSER)
-    if walls is None:
-        print(NO_SANDBOX)
-    # A failed test has stopped the run before this line.
-    skipped = f", {total['skipped']} skipped" if total["skipped"] else ""
-    print(f"{total['passed']} passed, 0 failed{skipped}")
-    return 0
+    end(total + counts, notices)
 
 
 if __name__ == "__main__":
-    command_line(main)
+    command_line(quick if os.environ.get("QUICK") == "1" else main)

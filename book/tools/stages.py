@@ -23,7 +23,7 @@ ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 PROGRESS = re.compile(r"^\S.*\.\.\. \[ *\d+%\]|\[IPKernelApp\]")
 CELL_FAILED = "An error occurred while executing the following cell"
 FRAMES = ("The above exception", "Traceback (most recent call last)", "During handling")
-NOTEBOOK = re.compile(r"notebooks/\w+\.ipynb")
+NOTEBOOK = re.compile(r"notebooks/[^:'\"\n]+?\.ipynb")
 COMPLAINT = re.compile(r"\b(WARNING|ERROR|CRITICAL)\b")
 
 
@@ -65,17 +65,39 @@ def beside():
         lane.shutdown(cancel_futures=True)
 
 
-def run(command, log, sentence, *, env=None, cwd=None):
-    """Run `command` into `_build/logs/<log>`; a failure prints the log's last lines and raises."""
+def surroundings():
+    """What the programs of every stage find, beside what they inherit.
+
+    Settings and caches of their own: a home may be read-only or full, and what lies in it, a
+    kernel or a style of plots, is nobody else's. pip's cache and settings stay where they are.
+    """
+    home = BUILD / "home"
+    return {
+        # On a machine whose Python keeps no compiled files, each of a hundred processes would
+        # compile torch afresh, for nothing is compiled when it is installed (environment.py).
+        "PYTHONDONTWRITEBYTECODE": "",
+        "PATH": os.environ.get("PATH", os.defpath),
+        "IPYTHONDIR": str(home / "ipython"),
+        "JUPYTER_CONFIG_DIR": str(home / "jupyter" / "config"),
+        "JUPYTER_DATA_DIR": str(home / "jupyter"),
+        "MPLCONFIGDIR": str(home / "matplotlib"),
+        "npm_config_cache": str(home / "npm"),
+    }
+
+
+def run(command, log, sentence, *, env=None, cwd=None, umask=-1):
+    """Run `command` into `_build/logs/<log>`; a failure prints the log's last lines and raises.
+
+    umask: of the files that it makes; -1: the caller's own.
+    """
     LOGS.mkdir(parents=True, exist_ok=True)
     path = LOGS / log
     with path.open("w", encoding="utf8") as out:
         code = subprocess.call(
             [str(part) for part in command],
             cwd=cwd or ROOT,
-            # Nothing is compiled when it is installed (environment.py). On a machine whose Python
-            # keeps no compiled files, each of a hundred processes would compile torch afresh.
-            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", **(env or {})},
+            env=os.environ | surroundings() | (env or {}),
+            umask=umask,
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
@@ -108,7 +130,8 @@ def failed_cell(lines):
     rest = range(begin + 1, len(lines))
     end = next((place for place in rest if lines[place].startswith(FRAMES)), len(lines))
     told = lines[begin + 1 : end]
-    around = lines[end:] + lines[:begin][::-1]
+    # Without the path of the clone, in which a folder may be called notebooks too.
+    around = [line.replace(f"{ROOT}/", "") for line in lines[end:] + lines[:begin][::-1]]
     names = [found[0] for line in around if (found := NOTEBOOK.search(line))]
     return [*told[: TAIL // 2], *told[TAIL // 2 :][-TAIL:], f"in a cell of {(names or ['?'])[0]}"]
 

@@ -78,7 +78,7 @@ def fetch(asset):
         run(
             [find_npm(), "pack", package, "--pack-destination", folder, "--silent"],
             "vendor.log",
-            f"npm could not fetch {package}.",
+            f"npm could not fetch {package}: is there a network?",
             cwd=folder,
         )
         archive = next(Path(folder).glob("*.tgz"))

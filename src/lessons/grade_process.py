@@ -80,9 +80,10 @@ class Bench:
         lessons.mkdir()
         allowed = {n: f"lessons/{n}.py" for n in ("__init__", NEEDED, *self.allowed)}
         for name, copy in {**FILES, **allowed}.items():
-            shutil.copy(PACKAGE / f"{name}.py", self.folder / copy)
-        for path in (self.folder, lessons):
-            path.chmod(0o755)
+            shutil.copyfile(PACKAGE / f"{name}.py", self.folder / copy)
+        # For the user that student code becomes, whatever the mask of the one who grades.
+        for path in (self.folder, *self.folder.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
 
     def close(self):
         shutil.rmtree(self.folder, ignore_errors=True)

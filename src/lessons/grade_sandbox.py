@@ -7,6 +7,7 @@ those that the worker brings; nobody's submission, and no home.
 import importlib.util
 import itertools
 import os
+import shlex
 import shutil
 import site
 import subprocess
@@ -29,8 +30,27 @@ ENVIRONMENT = {
     "MPLCONFIGDIR": "/tmp",
     **{f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")},
 }
+LIBRARIES = ("numpy", "torch", "matplotlib")
 USERS = itertools.cycle(range(61184, 65000))  # numbers that no account has
 INSTALL = "apt-get install bubblewrap (Fedora: dnf install bubblewrap)"
+# Run inside, as the user that student code becomes: names the first path that it cannot read.
+PROBE = """
+import os, sys
+user = int(sys.argv[1])
+if user:
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+for path in sys.argv[2:]:
+    try:
+        if os.path.isdir(path):
+            os.listdir(path)
+            open(os.path.join(path, "__init__.py")).close()
+    except FileNotFoundError:
+        pass
+    except OSError:
+        sys.exit(path)
+"""
 
 
 class NoSandbox(Exception):
@@ -59,16 +79,24 @@ def require():
             "book's page for instructors has it, under “What the sandbox does”. "
             "With --unsandboxed student code runs with all your rights, and every row says so."
         )
+    packages = [folder for top in libraries() for folder in (top, *_packages(top))]
+    look = [*_python(), "-c", PROBE, str(_user()), os.path.dirname(os.__file__), *packages]
+    probe = subprocess.run(
+        [*_bubblewrap(bwrap, []), "--", *look], capture_output=True, text=True, cwd="/"
+    )
+    if probe.returncode:
+        told = (probe.stderr.strip().splitlines() or ["the sandbox's Python"])[-1]
+        raise NoSandbox(
+            "Student code becomes a user without rights, who cannot read what grading needs: "
+            f"{told}. Open it to everybody: chmod -R a+rX {shlex.quote(told)}"
+        )
     return bwrap
 
 
 def command(bwrap, folder, arguments):
     """The command that runs the worker of a folder with arguments; bwrap None: without walls."""
-    user = next(USERS) if bwrap and os.geteuid() == 0 else 0
     here = INSIDE if bwrap else folder
-    # -S: site's .pth files may lead to the package itself, so PYTHONPATH names the folders.
-    python = [os.path.realpath(sys.executable), "-s", "-S", "-B"]
-    worker = [*python, f"{here}/worker.py", *arguments, str(user)]
+    worker = [*_python(), f"{here}/worker.py", *arguments, str(_user() if bwrap else 0)]
     if bwrap is None:
         return worker
     return [*_bubblewrap(bwrap, ["--ro-bind", folder, INSIDE]), "--", *worker]
@@ -82,11 +110,27 @@ def environment():
 def libraries():
     """The folders that hold other people's packages: NumPy, and torch and Matplotlib if there."""
     folders = [*site.getsitepackages(), site.getusersitepackages()]
-    for name in ("numpy", "torch", "matplotlib"):
+    for name in LIBRARIES:
         found = importlib.util.find_spec(name)
         if found and found.origin:
             folders.append(str(Path(found.origin).parents[1]))
     return [folder for folder in dict.fromkeys(folders) if os.path.isdir(folder)]
+
+
+def _packages(folder):
+    """The packages of a folder that student code may import first of all."""
+    found = (os.path.join(folder, name) for name in LIBRARIES)
+    return [path for path in found if os.path.isdir(path)]
+
+
+def _python():
+    # -S: site's .pth files may lead to the package itself, so PYTHONPATH names the folders.
+    return [os.path.realpath(sys.executable), "-s", "-S", "-B"]
+
+
+def _user():
+    """The user that the worker becomes, where it is started by root; else 0, for none."""
+    return next(USERS) if os.geteuid() == 0 else 0
 
 
 def _bubblewrap(bwrap, more):
