@@ -80,7 +80,7 @@ FAULTS = {"ruff": "import os\n", "ruff-format": "x = {  }\n"}
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_hook_passes_our_files_and_stops_a_fault(name, tmp_path):
-    entry = HOOKS[name]["entry"].replace(".venv/bin/python", sys.executable)
+    entry = HOOKS[name]["entry"].replace(".venv/bin/python", shlex.quote(sys.executable))
     entry += " --config pyproject.toml --no-cache"
     entry += " --check" if name == "ruff-format" else ""
     fault = tmp_path / "fault.py"

@@ -55,6 +55,10 @@ def try_machine(machine, scratch, bundle, full):
     with ThreadPoolExecutor(machine.twins) as pool:
         for made in pool.map(lambda clone: commands(machine, scratch, clone, full), clones):
             rows += made
+    for clone in clones:
+        if rows[-1].bad and (clone / "_build/logs").exists():
+            kept = LOGS / f"machine-{machine.name}-{clone.name}"
+            shutil.copytree(clone / "_build/logs", kept, dirs_exist_ok=True)
     machines.forget(machine, scratch)
     return rows
 

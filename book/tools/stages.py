@@ -76,6 +76,8 @@ def surroundings():
         # On a machine whose Python keeps no compiled files, each of a hundred processes would
         # compile torch afresh, for nothing is compiled when it is installed (environment.py).
         "PYTHONDONTWRITEBYTECODE": "",
+        # What a program prints and what it complains of stand in a log in their order.
+        "PYTHONUNBUFFERED": "1",
         "PATH": os.environ.get("PATH", os.defpath),
         "IPYTHONDIR": str(home / "ipython"),
         "JUPYTER_CONFIG_DIR": str(home / "jupyter" / "config"),
