@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import tomllib
+from pathlib import Path
 
 import environment
 import oldest
@@ -128,3 +129,38 @@ def test_when_a_stage_fails_what_has_begun_beside_it_ends_and_the_rest_is_droppe
         begun.wait(9)
         _ = 1 / 0
     assert done == ["first"]
+
+
+LOG = """\
+reading sources... [ 50%] notebooks/01_order
+/home/x/notebooks/book/notebooks/01_order.ipynb: Executing notebook using local CWD [mystnb]
+/home/x/notebooks/book/notebooks/01_order.ipynb: Executed notebook in 0.93 seconds [mystnb]
+{name}: Executing notebook using local CWD [mystnb]
+nbclient.exceptions.CellExecutionError: An error occurred while executing the following cell:
+------------------
+assert 1 == 2
+------------------
+AssertionError: no
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "/home/x/notebooks/book/.venv/lib/python3.11/site-packages/myst_nb/core/read.py", line 1
+myst_nb.core.execute.base.ExecutionError: {name}
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "notebooks/02_sinusoidal.ipynb",
+        "notebooks/assignments/a2_rope.ipynb",
+        "notebooks/my é 1.ipynb",
+    ],
+)
+def test_a_failed_cell_is_told_with_its_own_notebook(name, monkeypatch, tmp_path):
+    """The clone may lie in a folder called notebooks, and another lesson was read before."""
+    monkeypatch.setattr(stages, "ROOT", Path("/home/x/notebooks/book"))
+    log = tmp_path / "pages.log"
+    log.write_text(LOG.format(name=f"/home/x/notebooks/book/{name}"), "utf8")
+    assert stages.tail(log).splitlines()[-1] == f"in a cell of {name}"

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -29,12 +30,14 @@ def inside(bubblewrap):
 
 
 def test_nothing_outside_is_to_be_seen(inside, tmp_path):
-    for path in (tmp_path, grade_sandbox.PACKAGE, "/etc/passwd", "/var", "/mnt"):
-        seen = inside(f"return os.path.exists({str(path)!r}) and len(os.listdir({str(path)!r}))")
-        assert seen == 0, path
-    # Of this folder, no more than the way to the packages, if they lie in it.
-    here = repr(os.getcwd())
-    assert inside(f"return not os.path.exists({here}) or set(os.listdir({here})) <= {{'.venv'}}")
+    needed = [Path(path) for path in (sys.base_prefix, *grade_sandbox.libraries())]
+    places = (tmp_path, grade_sandbox.PACKAGE, os.getcwd(), "/var", "/mnt", "/home", "/root")
+    for place in map(Path, places):
+        # No more than the way to the packages, if they lie below it.
+        way = [path.relative_to(place).parts[0] for path in needed if place in path.parents]
+        listed = f"os.path.isdir({str(place)!r}) and os.listdir({str(place)!r})"
+        assert inside(f"return len(set({listed} or ()) - set({way}))") == 0, place
+    assert inside("return os.path.exists('/etc/passwd')") == 0
     # Packages may lie below /tmp themselves, as they do where this repository does.
     seen = inside("return len(os.listdir('/tmp'))")
     assert seen == any(path.startswith("/tmp/") for path in grade_sandbox.libraries())
@@ -101,6 +104,38 @@ def test_the_environment_is_the_sandbox_s_own(inside, monkeypatch):
     monkeypatch.setenv("SECRET_TOKEN", "x")
     assert inside("return 'SECRET_TOKEN' in os.environ") == 0
     assert inside("return len(os.environ)") <= len(grade_sandbox.environment()) + 2
+
+
+def test_files_of_a_closed_mask_are_open_to_the_student(bubblewrap):
+    """Root's mask may keep everybody from what root makes; the worker is nobody."""
+    before = os.umask(0o077)
+    try:
+        examples = grade_marks.examples(tasks.assignment("a2"))
+        bench = grade_process.Bench(bubblewrap, ("attention",), examples)
+    finally:
+        os.umask(before)
+    with bench.start(["def f():\n    return 7"], (), time.monotonic() + 60) as process:
+        process.run_cells()
+        assert wire.decode(process.call("f", [], None)["answer"]) == 7
+    bench.close()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="student code keeps the user that started it")
+@pytest.mark.parametrize("closed", ["numpy", "numpy/__init__.py", "."])
+def test_packages_that_a_student_cannot_read_are_named_with_the_cure(
+    closed, bubblewrap, tmp_path, monkeypatch
+):
+    """Else every notebook of a class would end without a NumPy, and without a point."""
+    folder = tmp_path / "the packages"
+    (folder / "numpy").mkdir(parents=True)
+    (folder / "numpy" / "__init__.py").touch()
+    monkeypatch.setattr(grade_sandbox, "libraries", lambda: [str(folder)])
+    assert grade_sandbox.require() == bubblewrap
+    (folder / closed).chmod(0o600)
+    with pytest.raises(grade_sandbox.NoSandbox) as told:
+        grade_sandbox.require()
+    assert str(folder / closed) in str(told.value)
+    assert str(told.value).endswith(f": chmod -R a+rX '{folder}'")
 
 
 def test_without_bubblewrap_it_says_how_to_get_it(monkeypatch):

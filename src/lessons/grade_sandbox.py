@@ -48,8 +48,8 @@ for path in sys.argv[2:]:
             open(os.path.join(path, "__init__.py")).close()
     except FileNotFoundError:
         pass
-    except OSError:
-        sys.exit(path)
+    except OSError as error:
+        sys.exit(error.filename)
 """
 
 
@@ -79,16 +79,16 @@ def require():
             "book's page for instructors has it, under “What the sandbox does”. "
             "With --unsandboxed student code runs with all your rights, and every row says so."
         )
-    packages = [folder for top in libraries() for folder in (top, *_packages(top))]
-    look = [*_python(), "-c", PROBE, str(_user()), os.path.dirname(os.__file__), *packages]
-    probe = subprocess.run(
-        [*_bubblewrap(bwrap, []), "--", *look], capture_output=True, text=True, cwd="/"
-    )
+    tops = [os.path.dirname(os.__file__), *libraries()]
+    packages = [folder for top in tops for folder in (top, *_packages(top))]
+    look = [*_python(), "-c", PROBE, str(_user()), *packages]
+    probe = subprocess.run([*_bubblewrap(bwrap, []), "--", *look], capture_output=True, text=True)
     if probe.returncode:
-        told = (probe.stderr.strip().splitlines() or ["the sandbox's Python"])[-1]
+        closed = (probe.stderr.strip().splitlines() or [sys.executable])[-1]
+        whole = next((top for top in tops if closed.startswith(top)), closed)
         raise NoSandbox(
             "Student code becomes a user without rights, who cannot read what grading needs: "
-            f"{told}. Open it to everybody: chmod -R a+rX {shlex.quote(told)}"
+            f"{closed}. Open it to everybody: chmod -R a+rX {shlex.quote(whole)}"
         )
     return bwrap
 
