@@ -16,7 +16,7 @@ import oldest
 
 BROWSERS = ("chromium*", "google-chrome*", "chrome", "microsoft-edge*")
 COMPILERS = ("*g++*", "*gcc*", "c++*", "cc", "c89*", "c99*", "clang*", "cpp*", "*-cpp*")
-NOBODY = "54321"  # a user without an account, as in many a container
+NOBODY = 54321  # a user without an account, as in many a container
 AS_ROOT = os.geteuid() == 0
 # What a program inherits of this machine on every other: where packages come from, and the words.
 KEPT = ("PATH", "HOME", "LANG", "CI", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
@@ -29,7 +29,8 @@ class Machine(NamedTuple):
     name: as ONLY names it.  what: as the table does.  place: the folder that holds the clone, below
     a scratch folder unless it is absolute.  python: its Python; None: that of this command.
     through: what its commands are run by.  env: changes to the environment; None: an empty one.
-    hidden: patterns of programs that it lacks.  root: needs root to be acted out.
+    hidden: patterns of programs that it lacks.  user: its commands are NOBODY's.
+    root: needs root to be acted out.
     zipped: no clone, but the files as a download holds them.  twins: clones built side by side.
     offline: a run with a network comes first, then everything is built again without one.
     refused: a part of the sentence with which it must be refused; None: everything works there.
@@ -39,6 +40,7 @@ class Machine(NamedTuple):
     what: str
     place: str = ""
     python: str | None = None
+    user: bool = False
     through: tuple = ()
     env: dict | None = {}  # noqa: RUF012 -- read, never written
     hidden: tuple = ()
@@ -49,19 +51,23 @@ class Machine(NamedTuple):
     refused: str | None = None
 
 
+AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+NOBODYS = {"user": True, "root": True, "through": AS_NOBODY}
+
+
 def all_machines(scratch):
     """Every machine that can be acted out here, in the order of the table."""
     nowhere, own = {"HOME": str(scratch / "locked")}, {"HOME": str(scratch / "reader")}
     return [
         *pythons(),
         Machine("path", "a path with a space, an é and an apostrophe", "My Course's é/a book"),
-        Machine("signs", "a path of signs that shells read", "a#b %c &e [f] (g);h=i,j"),
+        Machine("signs", "a path of signs that shells read", "a#b %c &e f] (g);h=i,j"),
         Machine("var", "below /var", f"/var/tmp/{scratch.name}"),
         Machine("tmp", "below /tmp", f"/tmp/{scratch.name}-tmp"),
         Machine("user", "a user without root, without an account, without a browser",
-                through=as_nobody(), env=own, hidden=BROWSERS, python="user", root=True),
+                **NOBODYS, env=own, hidden=BROWSERS),
         Machine("home", "a home that cannot be written to",
-                through=as_nobody(), env=nowhere, python="user", root=True),
+                **NOBODYS, env=nowhere),
         Machine("umask", "umask 077", through=("sh", "-c", 'umask 077; exec "$@"', "sh")),
         Machine("zip", "no .git, as from a downloaded ZIP", zipped=True),
         Machine("empty", "env -i: no LANG, no HOME, no PATH", env=None),
@@ -72,8 +78,8 @@ def all_machines(scratch):
         Machine("twins", "two clones that build at the same time, their clocks 14 hours ahead",
                 env={"TZ": "Pacific/Kiritimati"}, twins=2),
         Machine("colon", "a path with a colon", "9:00/book", refused="rename the folder"),
-        Machine("readonly", "a folder of somebody else's", through=as_nobody(), python="user",
-                env=own, root=True, refused="one of your own"),
+        Machine("readonly", "a folder of somebody else's",
+                **NOBODYS, env=own, refused="one of your own"),
     ]  # fmt: skip
 
 
@@ -111,14 +117,10 @@ def candidates():
 
 def python_of(machine):
     """The Python that a machine's commands name."""
-    if machine.python == "user":
+    if machine.user:
         # One that every user may run: not below root's home.
         return next((path for path in candidates() if path.startswith("/usr/")), "python3")
     return machine.python or sys.executable
-
-
-def as_nobody():
-    return ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
 
 
 def without_network():

@@ -46,15 +46,15 @@ class Row(NamedTuple):
 def try_machine(machine, scratch, bundle, full):
     """The rows of one machine, up to the first bad one."""
     place = scratch / (machine.place or machine.name)
-    if machine.name == "readonly":
-        place.mkdir()
+    place.mkdir(parents=True)
+    if machine.user and not machine.refused:
+        os.chown(place, machines.NOBODY, machines.NOBODY)
     clones = [place / f"book{n or ''}" for n in range(machine.twins)]
-    rows = []
-    for clone in clones:
-        rows.append(get(machine, scratch, bundle, clone))
-    with ThreadPoolExecutor(machine.twins) as pool:
-        for made in pool.map(lambda clone: commands(machine, scratch, clone, full), clones):
-            rows += made
+    rows = [get(machine, scratch, bundle, clone) for clone in clones]
+    if not any(row.bad for row in rows):
+        with ThreadPoolExecutor(machine.twins) as pool:
+            for made in pool.map(lambda clone: commands(machine, scratch, clone, full), clones):
+                rows += made
     for clone in clones:
         if rows[-1].bad and (clone / "_build/logs").exists():
             kept = LOGS / f"machine-{machine.name}-{clone.name}"
@@ -67,10 +67,10 @@ def get(machine, scratch, bundle, clone):
     """The files, by that machine's user: a clone, or what a ZIP holds."""
     if machine.zipped:
         whole = scratch / "book.zip"
-        command = [machines.python_of(machine), "-m", "zipfile", "-e", whole, clone]
+        command = [sys.executable, "-m", "zipfile", "-e", whole, clone]
     else:
-        command = ["git", "clone", "-q", "-b", "main", bundle, clone]
-    return run(machine, scratch, "clone", command, scratch, owner=machine.name == "readonly")
+        command = ["git", "-c", "advice.detachedHead=false", "clone", "-q", bundle, clone]
+    return run(machine, scratch, "clone", command, scratch, plain=bool(machine.refused))
 
 
 def commands(machine, scratch, clone, full):
@@ -96,12 +96,9 @@ def commands(machine, scratch, clone, full):
     return rows
 
 
-def run(machine, scratch, stage, words, folder, *, plain=False, owner=False):
-    """One command as that machine's user gives it.
-
-    plain: with a network, where the machine has none.  owner: as the owner of this one.
-    """
-    through = [] if plain or owner else machine.through
+def run(machine, scratch, stage, words, folder, *, plain=False):
+    """One command as that machine's user gives it; plain: as this machine's own."""
+    through = [] if plain else machine.through
     log = LOGS / f"machine-{machine.name}-{stage.replace(' ', '-')}-{folder.name}.log"
     start = time.monotonic()
     # The folder is entered behind the walls, for some of them are mounts.
@@ -163,7 +160,7 @@ def main():
             raise StageFailed(f"There is no machine {', '.join(unknown)} here; there are: {known}.")
         bundle = scratch / "book.bundle"
         git = ["git", "-C", ROOT]
-        subprocess.run([*git, "bundle", "create", "-q", bundle, "HEAD", "main"], check=True)
+        subprocess.run([*git, "bundle", "create", "-q", bundle, "HEAD"], check=True)
         subprocess.run([*git, "archive", "-o", scratch / "book.zip", "HEAD"], check=True)
         for machine in found:
             if only and machine.name not in only:

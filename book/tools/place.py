@@ -4,8 +4,8 @@ import os
 
 NEEDED = 3 * 10**9  # bytes: the packages, and what is built
 # PATH could not name a program below the first, and venv refuses it; setuptools takes the second
-# for the name of a variable.
-UNFIT = os.pathsep + "$"
+# for the name of a variable; Jupyter Book takes the others for patterns of names.
+UNFIT = os.pathsep + "$*?["
 
 
 def refusal(folder, needed=NEEDED):
@@ -17,8 +17,8 @@ def refusal(folder, needed=NEEDED):
     free = disk.f_bavail * disk.f_frsize
     if unfit := [letter for letter in path if letter in UNFIT or not letter.isprintable()]:
         return f"The path of this folder, {path!r}, has {unfit[0]!r} in it, and Python's own " + (
-            "tools do not install anything below such a path: rename the folder and give the "
-            "command again."
+            "tools, or those that build the pages, cannot read such a path: rename the folder and "
+            "give the command again."
         )
     if disk.f_flag & getattr(os, "ST_NOEXEC", 0):
         return f"No program may be run from the disk that {path} lies on (it is mounted " + (
