@@ -186,15 +186,11 @@ def compiles(**env):
     return {"True": True, "False": False}[done.stdout.strip()]
 
 
-@pytest.mark.parametrize("wrong", ["no-such-compiler", "/bin/false", "/bin/true"])
-def test_can_compile_is_tried_and_not_guessed(wrong, tmp_path):
-    """A program of the right name is there, as where the linker gets a path in pieces."""
-    (tmp_path / "g++").write_text("#!/bin/sh\nexit 1\n", "utf8")
-    (tmp_path / "g++").chmod(0o755)
-    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    assert shutil.which("g++", path=path) == str(tmp_path / "g++")
-    cache = {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache"), "PATH": path, "CXX": wrong}
-    assert not compiles(**cache)
+def test_can_compile_is_tried_and_not_guessed(tmp_path):
+    """A program is there and says that all went well, but there is nothing to be loaded."""
+    compiler = shutil.which("true")
+    assert compiler
+    assert not compiles(CXX=compiler, TORCHINDUCTOR_CACHE_DIR=str(tmp_path))
 
 
 def test_can_compile_is_no_where_torch_was_told_not_to_compile():

@@ -23,16 +23,8 @@ WORKERS = ["-n", "3", "--dist", "loadfile"]
 LONGEST = ("length_widget", "widgets", "laws_07", "notebooks", "workers", "experiments", "variants")
 # What depends on the machine rather than on the code: files, paths, compilers, walls, a browser.
 QUICK = (
-    *("build_tools", "papers", "variants", "grade_sandbox", "grade_worker", "grade_command"),
-    *("instructors_page", "bootstrap", "checkpoint", "results", "workers", "layers_compile"),
-    *(
-        "circle_widget",
-        "page_links",
-        "page_reach",
-        "mutants",
-        "assignments_nbgrader",
-        "colab_check",
-    ),
+    *("place", "build_tools", "papers", "variants", "grade_sandbox", "grade_command", "bootstrap"),
+    *("instructors_page", "checkpoint", "results", "workers", "circle_widget", "page_links"),
 )
 NO_BROWSER = """
 ################################################################################
