@@ -21,7 +21,7 @@ class Book:
 
     def __init__(self, root):
         self.root = root
-        for name in ("_config.yml", "book/_ext", "book/_assets"):
+        for name in ("_config.yml", "pyproject.toml", "book/_ext", "book/_assets", "book/tools"):
             target = root / name
             target.parent.mkdir(parents=True, exist_ok=True)
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
