@@ -21,7 +21,7 @@ class Book:
 
     def __init__(self, root):
         self.root = root
-        for name in ("_config.yml", "book/_ext", "book/_assets"):
+        for name in ("_config.yml", "pyproject.toml", "book/_ext", "book/_assets", "book/tools"):
             target = root / name
             target.parent.mkdir(parents=True, exist_ok=True)
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
@@ -45,7 +45,8 @@ class Book:
         command = [Path(sys.executable).parent / "jupyter-book", "build", self.root]
         return subprocess.run(
             [*map(str, command), "-W", "-n", "--keep-going"],
-            env={**os.environ, "NO_COLOR": "1", **environment},
+            # Where the pages of the repository are that runs these tests is of no concern.
+            env={**os.environ, "NO_COLOR": "1", "PAGES_URL": "", **environment},
             capture_output=True,
             text=True,
         )
@@ -82,7 +83,7 @@ def test_site_of_a_fork_names_the_fork_everywhere_and_the_original_nowhere(book)
     """Pages, downloads, search index, everything that is written: no file has the old address."""
     from repository import configured, pages_url
 
-    link = f"[Open in Colab](https://colab.research.google.com/github/{configured()}/blob/main/x)"
+    link = f"[Open in Colab](https://colab.research.google.com/github/{configured()}/blob/colab/x)"
     site = pages_url(configured())
     (book.root / ".github").mkdir()
     (book.root / ".github" / "TEMPLATE.md").write_text("# A form\n")
@@ -90,7 +91,7 @@ def test_site_of_a_fork_names_the_fork_everywhere_and_the_original_nowhere(book)
     assert book.build(GITHUB_REPOSITORY="someone/their-fork").returncode == 0
     page = book.page()
     assert "github.com/someone/their-fork" in page
-    assert "colab.research.google.com/github/someone/their-fork/blob/main/x" in page
+    assert "colab.research.google.com/github/someone/their-fork/blob/colab/x" in page
     assert "https://someone.github.io/their-fork/book/intro.html" in page
     old = [address.encode() for address in (configured(), site.removeprefix("https://"))]
     written = [path for path in (book.root / "_build/html").rglob("*") if path.is_file()]

@@ -1,14 +1,17 @@
 """The emulation of Colab and Kaggle sees what would break a student's notebook there."""
 
 import re
+import shutil
 import subprocess
 import sys
+import urllib.parse
 import urllib.request
 
 import bootstrap
 import colab_check
 import colab_pins
 import colab_run
+import nbformat
 import pytest
 import repository
 import stages
@@ -55,36 +58,79 @@ def test_torch_is_taken_apart_from_the_other_pins():
     assert (torch, others) == ("torch==2.11.0", "# torch==1\nnumpy==2\nsix==1\n")
 
 
-def test_pip_is_sent_to_the_local_wheel_and_the_cell_stays_as_it_is(tmp_path, monkeypatch):
-    """The address in the first cell leads to the served folder, in a process that is pip."""
+@pytest.fixture
+def local(tmp_path, monkeypatch):
+    """The emulation's surroundings, with a wheel to be had."""
     monkeypatch.setattr(colab_check, "BUILD", tmp_path)
     (tmp_path / "wheel").mkdir()
     (tmp_path / "wheel" / "some.whl").write_text("the wheel")
-    site = repository.pages_url(repository.configured())
-    assert site in bootstrap.source()
+    with colab_check.served() as env:
+        yield env
+
+
+@pytest.mark.parametrize("what", ["the wheel on the site", "the wheel of the archive on GitHub"])
+def test_pip_is_sent_to_the_local_wheel_and_the_cell_stays_as_it_is(local, what):
+    """The address in the first cell leads to the served folder, in a process that is pip."""
+    book = colab_check.address()
+    site = repository.pages_url(book)
+    assert site in bootstrap.source(book)
+    named = f"{colab_check.PACKAGE} @ "
+    asked = {
+        "the wheel on the site": f"{site}/some.whl",
+        "the wheel of the archive on GitHub": f"{named}https://github.com/{book}/archive/refs/heads/main.zip",
+    }[what]
     show = "import sys; print(sys.argv[-1])"
-    with colab_check.served() as local:
-        for command, moved in ((["-c", show, "pip"], True), (["-c", show], False)):
-            done = subprocess.run(
-                [sys.executable, *command, f"{site}/some.whl"],
-                env={"PYTHONPATH": local},
-                capture_output=True,
-                text=True,
-            )
-            address = done.stdout.strip()
-            assert address.startswith("http://127.0.0.1:") == moved, done.stderr
-            if moved:
-                with urllib.request.urlopen(address) as answer:
-                    assert answer.read() == b"the wheel"
+    for command, moved in ((["-c", show, "pip"], True), (["-c", show], False)):
+        done = subprocess.run(
+            [sys.executable, *command, asked],
+            env={"PYTHONPATH": local["PYTHONPATH"]},
+            capture_output=True,
+            text=True,
+        )
+        address = done.stdout.strip().removeprefix(named)
+        assert address.startswith("http://127.0.0.1:") == moved, done.stderr
+        if moved:
+            with urllib.request.urlopen(address) as answer:
+                assert answer.read() == b"the wheel"
+
+
+def test_colabs_server_answers_where_the_notebook_is_from(local):
+    address = f"http://{local['COLAB_JUPYTER_IP']}:{local['KMP_TARGET_PORT']}/api/sessions"
+    with urllib.request.urlopen(address) as answer:
+        told = urllib.parse.unquote(answer.read().decode())
+    assert re.search(bootstrap.ORIGIN, told)[1] == colab_check.address()
+
+
+def test_what_is_run_has_the_address_but_for_the_first_notebook_on_colab(monkeypatch, tmp_path):
+    """That one is as on `main`, where the cell has to ask."""
+    ran = []
+
+    def execute(self, notebook, text, local, note):
+        source = next(c for c in nbformat.reads(text, 4).cells if c.cell_type == "code").source
+        ran.append((self.name, notebook.stem, source))
+
+    monkeypatch.setattr(colab_check.Emulation, "build", lambda self, note: None)
+    monkeypatch.setattr(colab_check.Emulation, "execute", execute)
+    names = ["01_order", "02_sinusoidal", "a1_order"]
+    chosen = colab_check.chosen(names)
+    colab_check.check(stages.Stages(8), ["colab", "kaggle"], chosen)
+    on_main, on_branch = bootstrap.source(), bootstrap.source(colab_check.address())
+    first = on_main if shutil.which("curl") else on_branch
+    assert ran == [
+        ("colab", names[0], first),
+        *[("colab", name, on_branch) for name in names[1:]],
+        *[("kaggle", name, on_branch) for name in names],
+    ]
 
 
 def test_every_notebook_is_tried_before_the_failures_are_told(monkeypatch, tmp_path, capsys):
-    def execute(self, notebook, local, note):
+    def execute(self, notebook, text, local, note):
         if notebook.stem != "fine":
             raise stages.StageFailed(f"{notebook.stem} has no Stack")
 
     monkeypatch.setattr(colab_check.Emulation, "build", lambda self, note: None)
     monkeypatch.setattr(colab_check.Emulation, "execute", execute)
+    monkeypatch.setattr(colab_check, "as_opened", lambda notebook, on_main: "")
     paths = [tmp_path / f"{name}.ipynb" for name in ("one", "fine", "two")]
     with pytest.raises(stages.StageFailed) as told:
         colab_check.check(stages.Stages(4), ["colab"], paths)

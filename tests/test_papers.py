@@ -52,10 +52,14 @@ def test_commands_and_files_that_are_named_exist(name):
     assert [pattern for pattern in patterns if not list(ROOT.glob(pattern))] == []
 
 
-def test_readme_says_how_a_fork_follows():
-    readme = (ROOT / "README.md").read_text("utf8")
-    fork = next(line for line in readme.splitlines() if line.startswith("Its notebooks follow"))
-    assert "`make notebooks`" in fork and "`_config.yml`" in fork
+@pytest.mark.parametrize("name", ["README.md", "book/instructors.md"])
+def test_a_fork_is_told_what_to_switch_on_and_to_edit_nothing(name):
+    text = (ROOT / name).read_text("utf8")
+    said = text[text.index("allow the workflows under *Actions*") :].split("\n## ")[0]
+    for told in ("*Settings → Pages → GitHub Actions*", "Nothing has to be edited", "`colab`"):
+        assert told in said, told
+    publish = (ROOT / ".github/workflows/publish.yml").read_text("utf8")
+    assert "Nothing has to be edited" in publish and "publish_colab.py" in publish
 
 
 @pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)

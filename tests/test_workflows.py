@@ -1,6 +1,7 @@
 """The workflows: what starts them, what they may and do run, and that the linter is heard."""
 
 import re
+import subprocess
 
 import lint_workflows
 import pytest
@@ -48,21 +49,102 @@ def test_one_action_has_one_commit_everywhere():
     assert len(names) == len(set(names)), sorted(used)
 
 
+# The jobs that may more than read the code, and what.
+ALLOWED = {
+    ("publish", "build"): {"contents": "read", "pages": "read"},
+    ("publish", "publish"): {"pages": "write", "id-token": "write"},
+    ("publish", "colab"): {"contents": "write"},
+}
+
+
+def named_jobs(workflows):
+    return {(name, each): job for name, w in workflows.items() for each, job in w["jobs"].items()}
+
+
 def test_least_permissions_and_no_secrets():
     for name, workflow in WORKFLOWS.items():
         assert workflow["permissions"] == READ, name
-    allowed = [(name, job["permissions"]) for name, job in jobs() if "permissions" in job]
-    assert allowed == [("publish", {"pages": "write", "id-token": "write"})]
+    every = named_jobs(WORKFLOWS).items()
+    assert {name: job["permissions"] for name, job in every if "permissions" in job} == ALLOWED
     for path in PATHS:
         assert "secrets." not in path.read_text("utf8")
-    for _, job in jobs():
-        for step in job["steps"]:
-            if step.get("uses", "").startswith("actions/checkout@"):
-                assert step["with"]["persist-credentials"] is False
     # The one trigger under which a stranger's code would run with rights of ours.
     assert not [
         name for name, workflow in WORKFLOWS.items() if "pull_request_target" in triggers(workflow)
     ]
+
+
+def writers(workflows):
+    """The jobs that may push: by their rights, or by credentials that a checkout leaves behind."""
+    found = set()
+    for name, job in named_jobs(workflows).items():
+        rights = job.get("permissions", workflows[name[0]]["permissions"])
+        if rights == "write-all" or (rights != "read-all" and rights.get("contents") == "write"):
+            found.add(name)
+        for step in job["steps"]:
+            is_checkout = step.get("uses", "").startswith("actions/checkout@")
+            # What is not said is true.
+            if is_checkout and step.get("with", {}).get("persist-credentials", True):
+                found.add(name)
+    return found
+
+
+def test_one_job_may_push_and_no_code_of_a_pull_request_runs_in_it():
+    assert writers(WORKFLOWS) == {("publish", "colab")}
+    assert set(triggers(WORKFLOWS["publish"])) == {"push", "workflow_dispatch"}
+    job = WORKFLOWS["publish"]["jobs"]["colab"]
+    # By hand a workflow can be started on any branch.
+    assert job["if"] == "github.ref == 'refs/heads/main'"
+    checkout, run = job["steps"]
+    assert "ref" not in checkout["with"] and "repository" not in checkout["with"]
+    assert run["run"] == "python3 book/tools/publish_colab.py"
+    assert set(run["env"]) == {"PAGES_URL"}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"permissions": {"contents": "write"}, "steps": []},
+        {"permissions": "write-all", "steps": []},
+        {"steps": [{"uses": "actions/checkout@1"}]},
+        {"steps": [{"uses": "actions/checkout@1", "with": {"persist-credentials": True}}]},
+    ],
+)
+def test_another_job_that_may_push_would_be_seen(fault):
+    workflow = {"permissions": READ, "jobs": {"one": fault}}
+    assert writers({"pull-request": workflow}) == {("pull-request", "one")}
+
+
+def test_notebooks_follow_the_wheel_and_a_site_that_names_another_book_is_not_published():
+    assert "publish" in WORKFLOWS["publish"]["jobs"]["colab"]["needs"]
+    build = WORKFLOWS["publish"]["jobs"]["build"]["steps"]
+    runs = [step.get("run") or step["uses"].split("@")[0] for step in build]
+    check = runs.index("python book/tools/check_address.py")
+    assert runs.index("make offline pdf") < check < runs.index("actions/upload-pages-artifact")
+    assert [step.get("id") for step in build].index("pages") < runs.index(".ci/run")
+
+
+@pytest.mark.parametrize("switched_on", [True, False])
+def test_both_jobs_are_told_where_the_pages_are_or_the_run_ends_before_it_builds(
+    switched_on, tmp_path
+):
+    steps = WORKFLOWS["publish"]["jobs"]["build"]["steps"]
+    script = next(step["run"] for step in steps if step.get("id") == "pages")
+    gh = tmp_path / "gh"
+    answer = "echo https://book.example.org/" if switched_on else "echo 'HTTP 404' >&2; exit 1"
+    gh.write_text(f"#!/bin/sh\n{answer}\n", "utf8")
+    gh.chmod(0o755)
+    env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "GITHUB_REPOSITORY": "someone/their-book"}
+    env |= {name: str(tmp_path / name) for name in ("GITHUB_ENV", "GITHUB_OUTPUT")}
+    # As GitHub runs a step.
+    done = subprocess.run(["bash", "-e", "-c", script], env=env, capture_output=True, text=True)
+    if switched_on:
+        assert done.returncode == 0, done.stderr
+        told = "https://book.example.org/\n"
+        assert (tmp_path / "GITHUB_ENV").read_text("utf8") == f"PAGES_URL={told}"
+        assert (tmp_path / "GITHUB_OUTPUT").read_text("utf8") == f"url={told}"
+    else:
+        assert done.returncode == 1 and "::error::Switch the pages on first" in done.stdout
 
 
 def commands(name):
@@ -82,7 +164,7 @@ def test_every_job_ends_by_itself_and_what_it_runs_is_there():
     for text in (path.read_text("utf8") for path in PATHS):
         for target in re.findall(r"run: make (\S+)", text):
             assert f"\n{target}:" in targets
-        for file in re.findall(r"(?:python|cp) ((?:book|\.github)/\S+)", text):
+        for file in re.findall(r"(?:python3?|cp) ((?:book|\.github)/\S+)", text):
             assert (ROOT / file).is_file()
 
 

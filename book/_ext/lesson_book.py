@@ -1,7 +1,7 @@
 """What the book asks of Sphinx beyond its settings: addresses, fresh pages, light pages."""
 
-import os
 import re
+import sys
 from pathlib import Path
 
 import joined
@@ -9,6 +9,12 @@ import site_files
 import without_scripts
 from docutils import nodes
 from sphinx.util import logging
+
+# Where the book is, and what a notebook says of it, the tools of the build know.
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
+import addressed
+import launch
+import repository
 
 LOGGER = logging.getLogger(__name__)
 EMPTY_HEADER = re.compile(r'<th class="head">\s*(?:<p>\s*</p>)?\s*</th>')
@@ -27,19 +33,16 @@ AS_WRITTEN = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, 
 def set_addresses(app, config):
     """Point every link of the theme at this repository, or at the fork that builds the site."""
     options = config.html_theme_options
-    own = options["repository_url"].rstrip("/").removeprefix("https://github.com/")
-    repository = os.environ.get("GITHUB_REPOSITORY") or own
-    owner, name = repository.split("/")
-    url = f"https://github.com/{repository}"
+    address = repository.for_site()
+    url = f"https://github.com/{address}"
     options["repository_url"] = url
     options["extra_footer"] = (
         f'<p>Code <a href="{url}/blob/main/LICENSE">MIT</a>, '
         'text <a href="https://creativecommons.org/licenses/by/4.0/">CC BY 4.0</a>.</p>'
     )
     options["navbar_persistent"] = []  # the theme's second search box, above the first
-    config.html_baseurl = f"https://{owner}.github.io/{name}/"
+    config.html_baseurl = f"{repository.pages_url(address)}/"
     config.ogp_site_url = config.html_baseurl
-    app.lesson_repositories = own, repository
 
 
 def set_scripts(app, config):
@@ -54,26 +57,28 @@ def set_scripts(app, config):
     config.nb_ipywidgets_js = {"widget-host.js": late}
 
 
-def in_the_name_of_the_fork(app, text):
+def in_the_name_of_the_fork(text):
     """A text whose addresses are those of the repository that builds the site."""
-    pair = own, repository = app.lesson_repositories
-    pages = [f"{owner}.github.io/{name}" for owner, name in (full.split("/") for full in pair)]
-    return text.replace(*pages).replace(own, repository)
+    return repository.renamed(text, repository.configured(), repository.for_site())
 
 
 def name_the_fork(app, docname, source):
     """Links that a page writes out itself, such as a notebook's Colab line, follow the fork."""
-    source[0] = in_the_name_of_the_fork(app, source[0])
+    source[0] = in_the_name_of_the_fork(source[0])
 
 
 def name_the_fork_in_downloads(app, exception):
-    """So do the sources that each page offers to download."""
-    if exception or len(set(app.lesson_repositories)) == 1:
+    """So do the sources that each page offers to download; a notebook is alone there."""
+    if exception:
         return
-    for path in (Path(app.outdir) / "_sources").rglob("*"):
+    sources = Path(app.outdir) / "_sources"
+    for path in sources.rglob("*"):
         if path.is_file():
-            text = path.read_text("utf8")
-            path.write_text(in_the_name_of_the_fork(app, text), "utf8")
+            text = in_the_name_of_the_fork(path.read_text("utf8"))
+            if path.suffix == ".ipynb":
+                name = path.relative_to(sources / addressed.FOLDER).with_suffix("").as_posix()
+                text = addressed.addressed(text, name, repository.for_site())
+            path.write_text(text, "utf8")
 
 
 def depend_on_helpers(app, doctree):
@@ -182,6 +187,7 @@ def setup(app):
     app.connect("html-page-context", mend_for_screen_readers)
     app.connect("build-finished", drop_icon_fonts)
     joined.setup(app)
+    launch.setup(app)
     site_files.setup(app)
     without_scripts.setup(app)
     return {"version": "1", "parallel_read_safe": True}

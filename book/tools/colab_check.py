@@ -5,12 +5,17 @@ copied alone into an empty folder and run from top to bottom, without a GPU and 
 but for one thing: the wheel that its first cell asks for is served from this machine.
 `pip freeze` must be the same before and after, but for the book's own line.
 
+A notebook is run as readers open it, from the branch `colab`, with the book's address in it; where
+the book has none yet, with one made up. On Colab the first is run as it stands on `main`: its
+first cell has to ask what is asked of Colab there, whose answer this machine gives.
+
     make colab-check                    all notebooks on both sets of versions
     make colab-check SET=kaggle ONLY="01_order a1_order"
 """
 
 import functools
 import http.server
+import json
 import os
 import re
 import shutil
@@ -20,7 +25,9 @@ import tempfile
 import threading
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
+import addressed
 import environment
 import make_book
 import repository
@@ -45,13 +52,22 @@ FEW = ("01_order", "05_rotate_half", "a1_order")
 TORCH = ("torch", "torchgen", "functorch", "torch-*.dist-info", "nvidia", "triton")
 NOWHERE = "http://127.0.0.1:9"  # a proxy that nobody serves: no other host can be reached
 PACKAGE = "positional-encoding-lessons"
+MADE_UP = "someone/their-book"
 
-# pip asks for the wheel at the address of the book's site, which need not be published yet.
+# pip asks for the wheel at the address of the book's site, which need not be published yet; and
+# for the repository, from which it would build that wheel.
 REDIRECT = """\
 import sys
 if "pip" in sys.argv or "-m" in sys.argv:
-    sys.argv[:] = [part.replace({site!r}, {local!r}) for part in sys.argv]
+    for address, local in {moved!r}.items():
+        sys.argv[:] = [part.replace(address, local) for part in sys.argv]
 """
+
+
+def address():
+    """Where the emulated book is."""
+    given = repository.for_site()
+    return given if repository.known(given) else MADE_UP
 
 
 class Emulation:
@@ -94,14 +110,13 @@ class Emulation:
 
     def freeze(self):
         command = [self.python, "-m", "pip", "freeze", "--all"]
-        return subprocess.check_output(command, text=True, env=self.surroundings("")).splitlines()
+        return subprocess.check_output(command, text=True, env=self.surroundings({})).splitlines()
 
     def surroundings(self, local):
         """What a process sees: no settings of this machine, no GPU, no index, no other host."""
         return {
             "PATH": f"{self.python.parent}{os.pathsep}{os.defpath}",
             "HOME": str(self.root / "home"),
-            "PYTHONPATH": local,
             "JUPYTER_PREFER_ENV_PATH": "1",
             "PIP_NO_INDEX": "1",
             "PIP_CONFIG_FILE": os.devnull,
@@ -111,12 +126,14 @@ class Emulation:
             "NO_PROXY": "127.0.0.1,localhost",
             "LC_ALL": "C.UTF-8",
             **make_book.ONE_THREAD,
+            **local,
         }
 
-    def execute(self, notebook, local, note):
+    def execute(self, notebook, text, local, note):
         """One notebook, alone in an empty folder; afterwards the environment is as before."""
         with tempfile.TemporaryDirectory() as empty:
-            copy = shutil.copy2(notebook, empty)
+            copy = Path(empty) / notebook.name
+            copy.write_text(text, "utf8")
             log = f"colab-{self.name}-{notebook.stem}.log"
             done = subprocess.run(
                 [self.python, RUNNER, copy],
@@ -174,27 +191,52 @@ def changed(before, after):
     return ""
 
 
+class Here(http.server.SimpleHTTPRequestHandler):
+    """The folder with the wheel, and what Colab's server says of the notebook that it opened."""
+
+    def do_GET(self):
+        if self.path != "/api/sessions":
+            super().do_GET()
+            return
+        opened = f"https://github.com/{address()}/blob/main/notebooks/a_notebook.ipynb"
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps([{"path": f"fileId={quote(opened)}"}]).encode())
+
+    def log_message(self, *arguments):
+        pass
+
+
 @contextmanager
 def served():
-    """A folder for PYTHONPATH that sends pip to the local wheel, while that wheel is served."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *arguments):
-            pass
-
-    handler = functools.partial(Quiet, directory=BUILD / "wheel")
+    """What processes have to see (environment) while pip is sent to the local wheel."""
+    handler = functools.partial(Here, directory=BUILD / "wheel")
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    site = repository.pages_url(repository.configured())
     local = f"http://127.0.0.1:{server.server_port}"
+    moved = {repository.pages_url(address()): local}
+    for wheel in (BUILD / "wheel").glob("*.whl"):
+        named = f"{PACKAGE} @ https://github.com/{address()}/archive/refs/heads/main.zip"
+        moved[named] = f"{PACKAGE} @ {local}/{wheel.name}"
     try:
         with tempfile.TemporaryDirectory() as folder:
-            text = REDIRECT.format(site=site, local=local)
-            (Path(folder) / "sitecustomize.py").write_text(text, "utf8")
-            yield folder
+            (Path(folder) / "sitecustomize.py").write_text(REDIRECT.format(moved=moved), "utf8")
+            port = str(server.server_port)
+            yield {
+                "PYTHONPATH": folder,
+                "COLAB_JUPYTER_IP": "127.0.0.1",
+                "KMP_TARGET_PORT": port,
+            }
     finally:
         server.shutdown()
         server.server_close()
+
+
+def as_opened(notebook, on_main):
+    """The text of a notebook as it stands on `main`, or on the branch `colab`."""
+    name = notebook.relative_to(ROOT / addressed.FOLDER).with_suffix("").as_posix()
+    text = notebook.read_text("utf8")
+    return text if on_main else addressed.addressed(text, name, address())
 
 
 def chosen(only=()):
@@ -214,15 +256,18 @@ def few():
 def check(stages, sets, notebooks):
     """Run the notebooks on the sets; every one is tried before the failures are told."""
     failures = []
+    asks = shutil.which("curl", path=os.defpath)  # with it the first cell on `main` asks Colab
     with served() as local:
         for name in sets:
             emulation = Emulation(name)
             with stages.stage(f"{name}: its versions") as note:
                 emulation.build(note)
             for notebook in notebooks:
+                on_main = bool(asks) and name == "colab" and notebook == notebooks[0]
                 try:
                     with stages.stage(f"{name}: {notebook.stem}") as note:
-                        emulation.execute(notebook, local, note)
+                        emulation.execute(notebook, as_opened(notebook, on_main), local, note)
+                        note(f"as on {'main' if on_main else repository.BRANCH}")
                 except StageFailed as failure:
                     failures.append(f"{notebook.stem} on {name}: {failure}")
     if failures:

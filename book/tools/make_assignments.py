@@ -2,7 +2,7 @@
 
 A source is MyST Markdown as jupytext reads it, in nbgrader's format. What lies between BEGIN and
 END SOLUTION becomes a stub that says it is not written, hidden tests go, an answer in words
-becomes a line to write in; then come the Colab line and the first cell of every notebook.
+becomes a line to write in; then come the line of links and the first cell of every notebook.
 """
 
 import os
@@ -51,7 +51,6 @@ def _stripped(cell):
 def student(path):
     """The student's notebook of a source."""
     import bootstrap
-    import repository
     from make_notebooks import METADATA
     from nbformat import from_dict, v4
 
@@ -63,11 +62,6 @@ def student(path):
         name = cell.metadata.get("nbgrader", {}).get("grade_id")
         notebook.cells[-1].id = name.replace("_", "-") if name else f"cell-{len(notebook.cells)}"
     bootstrap.apply(notebook, f"assignments/{path.stem}", v4.new_code_cell)
-    # A student has this file alone, where links to the lessons beside it lead nowhere.
-    line = bootstrap.colab_line(f"assignments/{path.stem}")
-    book = f"{line} · [The lessons]({repository.pages_url(repository.configured())})"
-    title = notebook.cells[0]
-    title.source = title.source.replace(line, book, 1)
     return notebook
 
 

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import addressed
 import environment
 import repository
 import vendor
@@ -34,6 +35,9 @@ SETTINGS = (
     "pyproject.toml",
     "book/locks",
     "book/_ext",
+    "book/tools/addressed.py",
+    "book/tools/bootstrap.py",
+    "book/tools/repository.py",
     "book/references.bib",
 )
 # A change in one of these makes pages stale; Sphinx knows which.
@@ -75,7 +79,8 @@ def wheel(note):
     """The wheel that the notebooks' first cell installs on Colab; it lies on the book's site."""
     stamp, folder = BUILD / "stamps" / "wheel", BUILD / "wheel"
     parts = ("src/lessons", "pyproject.toml", "LICENSE", "README.md")
-    wanted = fingerprint(files_under(*parts))
+    address = repository.for_site()
+    wanted = fingerprint(files_under(*parts), address)
     if stamped(stamp, wanted):
         note("nothing new")
         return
@@ -86,6 +91,13 @@ def wheel(note):
             target = Path(copy) / file.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file, target)
+        if repository.known(address):
+            # Its first page is the wheel's description, and says what to clone.
+            readme = Path(copy) / "README.md"
+            text = readme.read_text("utf8").replace(
+                "REPOSITORY_ADDRESS", f"https://github.com/{address}"
+            )
+            readme.write_text(text, "utf8")
         run(
             [environment.PYTHON, "-m", "pip", "wheel", "--no-deps", "-q", "-w", folder, "."],
             "wheel.log",
@@ -100,6 +112,7 @@ def pages(note):
     settings = fingerprint(
         files_under(*SETTINGS),
         repository.for_site(),
+        repository.pages_url(repository.for_site()),
         str((vendor.VENDOR / ".stamp").exists()),
         sys.version,
     )
@@ -142,14 +155,12 @@ def pages(note):
 
 
 def student_notebooks():
-    """Beside the pages, to be handed out as they are; on a fork's site they name the fork."""
-    own, site = repository.configured(), repository.for_site()
-    folder = SITE / "assignments"
-    folder.mkdir(exist_ok=True)
-    for path in (ROOT / "notebooks" / "assignments").glob("*.ipynb"):
-        text = path.read_text("utf8")
-        text = text.replace(repository.pages_url(own), repository.pages_url(site))
-        (folder / path.name).write_text(text.replace(own, site), "utf8")
+    """Beside the pages, to be handed out as they are."""
+    for name in addressed.names():
+        if name.startswith("assignments/"):
+            target = SITE / f"{name}.ipynb"
+            target.parent.mkdir(exist_ok=True)
+            target.write_text(addressed.given_out(name, repository.for_site()), "utf8")
 
 
 def landing():
