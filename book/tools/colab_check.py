@@ -43,6 +43,8 @@ NOTEBOOKS = ("notebooks/[0-9]*.ipynb", "notebooks/assignments/*.ipynb")
 # The first lesson, the one that looks at devices and compilers, and the first assignment.
 FEW = ("01_order", "05_rotate_half", "a1_order")
 TORCH = ("torch", "torchgen", "functorch", "torch-*.dist-info", "nvidia", "triton")
+# Colab's own Python. A newer one finds no wheels of the NumPy and Matplotlib that Colab has.
+NEWEST = (3, 13)
 NOWHERE = "http://127.0.0.1:9"  # a proxy that nobody serves: no other host can be reached
 PACKAGE = "positional-encoding-lessons"
 
