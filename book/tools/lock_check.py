@@ -9,7 +9,7 @@ import environment
 import make_book
 from stages import LOGS, Stages, command_line, run
 
-SENTENCE = "On some Python or machine that the book admits, its lists cannot be installed as they are."
+SENTENCE = "Some Python or machine that the book admits cannot install the lists as they are."
 
 
 def main():
