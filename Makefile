@@ -1,7 +1,7 @@
 # Two commands do everything: `make book`, `make test`. The work is in book/tools.
 PYTHON ?= python3
 
-.PHONY: book serve notebooks assignments test machines test-long mutants colab-check lowest lint-workflows offline pdf clean help python
+.PHONY: book serve notebooks assignments test machines test-long mutants colab-check lowest lock-check lint-workflows offline pdf clean help python
 
 help:
 	@echo 'make book        build everything: environment, notebooks, pages'
@@ -13,15 +13,17 @@ help:
 	@echo 'make assignments cut the student notebooks out of notebooks/solutions'
 	@echo 'make colab-check run every notebook as Colab and Kaggle would; SET=colab, ONLY=01_order'
 	@echo 'make lowest      the package on the lowest versions that it admits'
+	@echo 'make lock-check  a wheel for each locked version on every Python and machine'
 	@echo 'make offline     the whole site as one zip, and open it as files'
 	@echo 'make pdf         the book on paper'
 	@echo 'make mutants     does a test see each small fault put into the package? ONLY=rope for one'
 	@echo 'make clean       remove what was built (.venv stays)'
 
-# An old Python could not even parse the tools; it is told so in a sentence.
-book serve notebooks assignments test machines test-long mutants colab-check lowest lint-workflows offline pdf: python
+# What the book cannot be built with is told so in a sentence; an old Python could not even parse the tools.
+book serve notebooks assignments test machines test-long mutants colab-check lowest lock-check lint-workflows offline pdf: python
 
 python:
+	@command -v "$(PYTHON)" >/dev/null || { echo 'There is no `$(PYTHON)` here: install Python, as README.md says, or name yours, as in `make book PYTHON=python3.12`.' >&2; exit 1; }
 	@"$(PYTHON)" book/tools/oldest.py
 
 book:
@@ -53,6 +55,9 @@ colab-check:
 
 lowest:
 	@"$(PYTHON)" book/tools/lowest_check.py
+
+lock-check:
+	@"$(PYTHON)" book/tools/lock_check.py
 
 lint-workflows:
 	@"$(PYTHON)" book/tools/lint_workflows.py

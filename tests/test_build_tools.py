@@ -1,19 +1,13 @@
 """The tools of a build: an environment, packages and stages that end with a sentence."""
 
-import ast
-import re
-import subprocess
 import sys
 import threading
-import tomllib
 from pathlib import Path
 
 import environment
-import oldest
 import pytest
 import stages
 import vendor
-from conftest import ROOT
 
 
 def test_no_registry_is_a_warning_not_an_end(monkeypatch, tmp_path):
@@ -27,21 +21,6 @@ def test_no_registry_is_a_warning_not_an_end(monkeypatch, tmp_path):
     vendor.fetch_pages(said.append)
     assert "using the default CDNs" in said[0]
     assert not (tmp_path / "vendor").exists()
-
-
-def test_python_that_is_too_old_is_told_so_before_it_meets_the_other_tools(monkeypatch):
-    """They are in newer words: an old Python would end with a syntax error."""
-    ast.parse((ROOT / "book/tools/oldest.py").read_text("utf8"), feature_version=(3, 6))
-    asked = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]["requires-python"]
-    assert asked == ">=" + ".".join(map(str, oldest.OLDEST))
-    assert oldest.refusal() is None
-    monkeypatch.setattr(oldest, "OLDEST", (99, 0))
-    assert "needs Python 99.0 or newer" in oldest.refusal()
-    script = re.compile(r"book/tools/\w+\.py")
-    rules = (ROOT / "Makefile").read_text("utf8")
-    for target in set(re.findall(r"^([\w-]+):\n\t@\$\(PYTHON\)", rules, re.M)):
-        plan = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True)
-        assert script.findall(plan.stdout)[0] == "book/tools/oldest.py", target
 
 
 def test_environment_that_is_half_made_is_made_and_one_that_was_moved_is_refused(

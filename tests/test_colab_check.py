@@ -25,8 +25,19 @@ def test_every_lesson_and_every_assignment_is_run():
     folder = colab_check.ROOT / "notebooks"
     saved = [*folder.glob("*.ipynb"), *folder.glob("assignments/*.ipynb")]
     assert names == {path.stem for path in saved} and len(names) >= 11
-    few = {path.stem for path in colab_check.few()}
+    few = {path.stem for path in colab_check.few(colab_check.NEWEST)}
     assert few == set(colab_check.FEW) & names and len(few) >= 2
+
+
+def test_a_python_newer_than_colabs_is_told_so_and_its_other_tests_go_on(monkeypatch, capsys):
+    """pip would begin to compile NumPy."""
+    assert colab_check.few((3, 14)) == []
+    monkeypatch.setattr(colab_check.Emulation, "build", lambda *_: 1 / 0)
+    colab_check.check(stages.Stages(1), ["colab"], [])
+    assert "LEFT OUT: Colab and Kaggle run Python 3.13" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "version_info", (3, 14, 0))
+    with pytest.raises(stages.StageFailed, match=r"`make colab-check PYTHON=python3\.13`"):
+        colab_check.main()
 
 
 def test_an_unknown_notebook_is_named():

@@ -7,7 +7,18 @@ import sys
 
 import make_book
 import make_test
-from stages import BUILD, ROOT, Stages, command_line, fingerprint, run, stamped, write_stamp
+import oldest
+from stages import (
+    BUILD,
+    ROOT,
+    StageFailed,
+    Stages,
+    command_line,
+    fingerprint,
+    run,
+    stamped,
+    write_stamp,
+)
 
 FOLDER = BUILD / "lowest"
 PYTHON = FOLDER / "bin" / "python"
@@ -16,7 +27,7 @@ LOCK = ROOT / "book" / "locks" / "lowest.txt"
 LEFT_OUT = (
     *("page", "site", "build", "grade", "assignments", "instructors", "colab", "workflows"),
     *("papers", "bootstrap", "notebooks", "claims", "peers", "configs", "pretrained", "mutants"),
-    *("orderings", "workers", "experiments", "editions"),
+    *("orderings", "workers", "experiments", "editions", "lock", "oldest"),
 )
 
 
@@ -30,6 +41,12 @@ def chosen():
 
 
 def main():
+    if sys.version_info[:2] != oldest.OLDEST:
+        name = oldest.dotted(oldest.OLDEST)
+        raise StageFailed(
+            f"The lowest versions are those of Python {name}; newer ones find no wheels for some "
+            f"of them: name it, as in `make lowest PYTHON=python{name}`."
+        )
     stages = Stages(2)
     with stages.stage("lowest versions (minutes, the first time)") as note:
         wanted = fingerprint([LOCK])

@@ -95,7 +95,7 @@ def pythons():
     for version, path in sorted(found.items()):
         name = ".".join(map(str, version))
         what = f"Python {name}" + (", the system's own" if path.startswith("/usr/bin/") else "")
-        if oldest.OLDEST <= version[:2] <= (3, 14):
+        if oldest.OLDEST <= version[:2] <= oldest.NEWEST:
             machines.append(Machine(f"python-{name}", what, python=path))
         elif version >= (3, 6):
             sentence = f"`{Path(path).name}` is {name}"
