@@ -61,7 +61,7 @@ def all_machines(scratch):
     return [
         *pythons(),
         Machine("path", "a path with a space, an é and an apostrophe", "My Course's é/a book"),
-        Machine("signs", "a path of signs that shells read", "a#b %c &e f] (g);h=i,j"),
+        Machine("signs", "a path of signs that shells read", "a#b c &e f] (g);h=i,j"),
         Machine("var", "below /var", f"/var/tmp/{scratch.name}"),
         Machine("tmp", "below /tmp", f"/tmp/{scratch.name}-tmp"),
         Machine("user", "a user without root, without an account, without a browser",

@@ -4,8 +4,9 @@ import os
 
 NEEDED = 3 * 10**9  # bytes: the packages, and what is built
 # PATH could not name a program below the first, and venv refuses it; setuptools takes the second
-# for the name of a variable; Jupyter Book takes the others for patterns of names.
-UNFIT = os.pathsep + "$*?["
+# for the name of a variable, alembic, which nbgrader needs, the third; Jupyter Book takes the others
+# for patterns of names.
+UNFIT = os.pathsep + "$%*?["
 
 
 def refusal(folder, needed=NEEDED):
