@@ -2,8 +2,8 @@
 
     GITHUB_REPOSITORY=ACCOUNT/NAME python book/tools/check_address.py
 
-Reads every file below `_build/html`, also inside the wheel and the packed site. The publishing
-workflow runs it before the site leaves the machine.
+Reads every file below `_build/html`, also inside the wheel and the packed site; tests/editions
+reads the PDF. The publishing workflow runs it before the site leaves the machine.
 """
 
 import io

@@ -2,8 +2,10 @@
 
 import re
 
+import check_address
 import make_pdf
 import pytest
+import repository
 from conftest import SITE, VIEW, lesson_pages
 from editions import PDF
 from pypdf import PdfReader
@@ -44,6 +46,16 @@ def test_each_moving_figure_stands_still_with_its_address(texts):
 def test_maths_is_set_not_written(texts):
     for sheet, text in enumerate(texts, 1):
         assert not re.search(r"\\\(|\\\[|\\frac|\\begin", text), f"sheet {sheet}"
+
+
+def test_neither_words_nor_links_name_the_book_that_it_was_copied_from(reader, texts):
+    """A search of the file's bytes misses them: there each sign of an address is escaped."""
+    own, here = repository.configured(), repository.for_site()
+    notes = (note.get_object() for page in reader.pages for note in page.get("/Annots") or ())
+    links = [note.get("/A", {}).get("/URI", "") for note in notes]
+    assert any(link.startswith(f"{repository.pages_url(here)}/") for link in links)
+    named = check_address.former(own)
+    assert own == here or not [said for said in (*links, *texts) if named.search(said.encode())]
 
 
 def test_links_lead_inside_the_book_or_to_the_web(reader):
