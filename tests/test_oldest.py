@@ -54,6 +54,7 @@ REFUSED = {
     "too old": (HERE | {"version": (3, 10, 13)}, "Python 3.11 to 3.14, and `python3` is 3.10.13"),
     "much too old": (HERE | {"version": (2, 7, 18)}, "PYTHON=python3.14"),
     "too new": (HERE | {"version": (3, 15, 0)}, "Python 3.11 to 3.14, and `python3` is 3.15.0"),
+    "one that a line refuses": (HERE | {"version": (3, 14, 1)}, "networkx.*a later 3.14, or name"),
     "another major": (HERE | {"version": (4, 0, 0)}, "PYTHON=python3.14"),
     "PyPy": (HERE | {"implementation": "PyPy"}, "`python3` is PyPy"),
     "GraalPy": (HERE | {"implementation": "GraalVM"}, "`python3` is GraalVM"),

@@ -1,7 +1,7 @@
 """The lock: its lines, what the book asks of it, and where the two do not fit.
 
-Read by the Python of `.venv`, which has `packaging`. What a distribution says of itself comes as
-the JSON form of its metadata, from pip's report or from `importlib.metadata`.
+For a Python that has `packaging`. What a distribution says of itself comes as the JSON form of its
+metadata, from pip's report or from `importlib.metadata`.
 """
 
 import re
@@ -110,7 +110,8 @@ def asked(name):
     extras = project["optional-dependencies"].values()
     lines = [*project["dependencies"], *(line for extra in extras for line in extra)]
     listed = requirements((ROOT / "requirements.txt").read_text("utf8"))
-    return [*listed, *map(Requirement, [*lines, vendor.NODE_WHEEL])]
+    # The last is what `make lock-check` asks with.
+    return [*listed, *map(Requirement, [*lines, vendor.NODE_WHEEL, "pip"])]
 
 
 def needed(wanted, known, surroundings):
@@ -155,13 +156,14 @@ def unlocked(asked_for, locked):
 def excluded(line, requires_python, pythons):
     """The patches of these Pythons on which a locked release refuses to be installed."""
     admits = SpecifierSet(requires_python)
-    return [
-        release
+    releases = [
+        oldest.dotted((*python, patch))
         for python in pythons
         if any(holds(line, environment(python, machine), ("",)) for machine in MACHINES)
         for patch in range(LAST_PATCH)
-        if not admits.contains(release := f"{oldest.dotted(python)}.{patch}")
+        if (*python, patch) not in oldest.REFUSED
     ]
+    return [release for release in releases if not admits.contains(release)]
 
 
 def recorded():

@@ -9,13 +9,16 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import lock
 import oldest
+from environment import CUT_OFF
 
 # A wheel or a rule of this machine is none that a reader's pip would find.
 KEPT = ("PIP_INDEX_URL", "PIP_CERT", "PIP_PROXY", "PIP_TRUSTED_HOST", "PIP_CACHE_DIR")
+AT_ONCE = 4  # pip mostly waits for the index
 HEAD = """\
 # What each locked release says of the Pythons that it runs on: its Requires-Python.
 # `make lock-check` writes this file; tests/test_lock.py holds the locks against it.
@@ -33,7 +36,8 @@ def report(lines, python, machine):
         wanted.write_text("".join(f"{lock.key(line)}\n" for line in lines), "utf8")
         pip = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "-q"]
         pip += ["--no-deps", "--only-binary=:all:", "--no-binary", ",".join(lock.SOURCE_ALONE)]
-        pip += ["--disable-pip-version-check"]
+        # Of a wheel, pip fetches what it says of itself, not gigabytes.
+        pip += ["--use-feature=fast-deps", "--disable-pip-version-check"]
         pip += ["--implementation", "cp", "--python-version", f"{oldest.dotted(python)}.0"]
         pip += [part for tag in machine.tags for part in ("--platform", tag)]
         pip += ["--target", folder, "--report", found, "-r", wanted]
@@ -46,6 +50,8 @@ def report(lines, python, machine):
             capture_output=True,
             text=True,
         )
+        if CUT_OFF.search(done.stderr):
+            raise ConnectionError("pip could not reach its index: is there a network?")
         if done.returncode:
             raise ValueError(done.stderr.strip().splitlines()[-1].removeprefix("ERROR: "))
         chosen = json.loads(found.read_text("utf8"))["install"]
@@ -72,20 +78,31 @@ def cell(name, python, machine, record):
     return "lacks" if lacking else f"{len(here)}", lacking, names
 
 
+def rows(record):
+    """(list, machine, {Python: its cell}) in the order of the table; all fill the record."""
+    lane = ThreadPoolExecutor(AT_ONCE)
+    try:
+        asked = [
+            (name, machine, {one: lane.submit(cell, name, one, machine, record) for one in pythons})
+            for name, pythons in lock.LISTS.items()
+            for machine in lock.MACHINES
+        ]
+        for name, machine, cells in asked:
+            yield name, machine, {python: one.result() for python, one in cells.items()}
+    finally:
+        lane.shutdown(cancel_futures=True)
+
+
 def main():
     record, complaints, unneeded = {}, {}, set(lock.read("lock"))
     print(f"{'':26}", *(f"{oldest.dotted(python):>6}" for python in lock.PYTHONS))
-    for name, pythons in lock.LISTS.items():
-        for machine in lock.MACHINES:
-            told = []
-            for python in pythons:
-                text, lacking, names = cell(name, python, machine, record)
-                told.append(f"{text:>6}")
-                unneeded -= names
-                for complaint in lacking:
-                    places = complaints.setdefault(f"{name}.txt: {complaint}", [])
-                    places.append(f"{oldest.dotted(python)} on {machine.name}")
-            print(f"{name:8}{machine.name:18}", *told, flush=True)
+    for name, machine, cells in rows(record):
+        print(f"{name:8}{machine.name:18}", *(f"{one[0]:>6}" for one in cells.values()), flush=True)
+        for python, (_, lacking, names) in cells.items():
+            unneeded -= names
+            for complaint in lacking:
+                places = complaints.setdefault(f"{name}.txt: {complaint}", [])
+                places.append(f"{oldest.dotted(python)} on {machine.name}")
     complaints |= {f"lock.txt: nothing needs {name}": ["any"] for name in sorted(unneeded)}
     if complaints:
         sys.exit("\n".join(f"{what} ({', '.join(where)})" for what, where in complaints.items()))

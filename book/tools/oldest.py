@@ -13,6 +13,8 @@ import sysconfig
 # The newest is the last for which `make lock-check` finds a wheel for every line of the lock.
 OLDEST = (3, 11)
 NEWEST = (3, 14)
+# Releases between them that some line of the lock refuses: networkx, which torch needs, this one.
+REFUSED = ((3, 14, 1),)
 # What the wheels of the lock are made for, torch's before all: machines, glibc, macOS.
 MACHINES = {"linux": ("x86_64", "aarch64"), "darwin": ("arm64",)}
 GLIBC = (2, 28)
@@ -52,6 +54,12 @@ def importable(name):
 
 
 def python_version(here):
+    if here["version"] in REFUSED:
+        told = (here["name"], dotted(here["version"]), dotted(here["version"][:2]))
+        return (
+            "`%s` is %s, a release that networkx refuses and PyTorch needs networkx: update it to "
+            "a later %s, or name another Python, as in `make book PYTHON=python3.12`." % told
+        )
     if OLDEST <= here["version"][:2] <= NEWEST:
         return None
     told = (ADMITTED, here["name"], dotted(here["version"]), ANOTHER)

@@ -3,9 +3,9 @@
 import os
 
 NEEDED = 3 * 10**9  # bytes: the packages, and what is built
-# PATH could not name a program below the first, and venv refuses it; setuptools takes the second
-# for the name of a variable, alembic, which nbgrader needs, the third; Jupyter Book takes the others
-# for patterns of names.
+# PATH could not name a program below the first, and venv refuses it. Setuptools takes the second
+# for the name of a variable, and so does alembic, which nbgrader needs, the third. Jupyter Book
+# takes the others for patterns of names.
 UNFIT = os.pathsep + "$%*?["
 
 
