@@ -77,7 +77,8 @@ def test_changed_package_is_refused(monkeypatch, tmp_path):
 
 def test_failed_stage_ends_with_its_cause(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(stages, "LOGS", tmp_path)
-    loud = "import sys; print('WARNING: early'); print('x\\n' * 99); sys.exit('the cause')"
+    said = "print('WARNING: early'); print('x\\n' * 99, flush=True)"
+    loud = f"import sys; {said}; sys.exit('the cause')"
     run = stages.Stages(3)
     with pytest.raises(stages.StageFailed) as failed, run.stage("pages"):
         stages.run([sys.executable, "-c", loud], "loud.log", "The pages failed.")

@@ -112,15 +112,18 @@ def test_readme_names_the_oldest_systems_that_are_admitted():
     assert f"macOS {oldest.dotted(oldest.MACOS)} or newer" in text
 
 
+NEWER_WORDS = (ast.JoinedStr, ast.Starred, ast.Nonlocal, ast.YieldFrom)
+
+
 def too_new_for_python_2(text):
     """What Python 2.7 could not read in a script."""
     try:
-        tree = ast.parse(text, feature_version=(3, 4))  # before f-strings and typed variables
+        tree = ast.parse(text, feature_version=(3, 4))
     except SyntaxError as error:
         return [error.msg]
     found = [letter for letter in text if not letter.isascii()]
     for node in ast.walk(tree):
-        found += [node] * isinstance(node, (ast.Starred, ast.Nonlocal, ast.YieldFrom))
+        found += [node] * isinstance(node, NEWER_WORDS)
         found += [node] * bool(getattr(node, "annotation", None) or getattr(node, "returns", None))
         found += getattr(node, "kwonlyargs", []) + [node] * bool(getattr(node, "cause", None))
     return found
