@@ -4,14 +4,14 @@ Inside there is a read-only system without network, an empty /tmp, and no file o
 those that the worker brings; nobody's submission, and no home.
 """
 
-import importlib.util
 import itertools
 import os
 import shutil
-import site
 import subprocess
 import sys
 from pathlib import Path
+
+from lessons import grade_python
 
 PACKAGE = Path(__file__).parent
 INSIDE = "/grade"  # where the worker lies in the sandbox
@@ -62,35 +62,34 @@ def require():
     return bwrap
 
 
-def command(bwrap, folder, arguments):
-    """The command that runs the worker of a folder with arguments; bwrap None: without walls."""
+def command(bwrap, folder, arguments, python=None):
+    """The command that runs the worker of a folder with arguments; bwrap None: without walls.
+
+    python: a ``grade_python.Python``, by default the one that runs this.
+    """
+    python = python or grade_python.own()
     user = next(USERS) if bwrap and os.geteuid() == 0 else 0
     here = INSIDE if bwrap else folder
     # -S: site's .pth files may lead to the package itself, so PYTHONPATH names the folders.
-    python = [os.path.realpath(sys.executable), "-s", "-S", "-B"]
-    worker = [*python, f"{here}/worker.py", *arguments, str(user)]
+    worker = [python.executable, "-s", "-S", "-B", f"{here}/worker.py", *arguments, str(user)]
     if bwrap is None:
         return worker
-    return [*_bubblewrap(bwrap, ["--ro-bind", folder, INSIDE]), "--", *worker]
+    return [*_bubblewrap(bwrap, ["--ro-bind", folder, INSIDE], python), "--", *worker]
 
 
-def environment():
+def environment(python=None):
     """All that the worker finds in its environment."""
-    return {**ENVIRONMENT, "PYTHONPATH": os.pathsep.join(libraries())}
+    return {**ENVIRONMENT, "PYTHONPATH": os.pathsep.join(libraries(python))}
 
 
-def libraries():
+def libraries(python=None):
     """The folders that hold other people's packages: NumPy, and torch and Matplotlib if there."""
-    folders = [*site.getsitepackages(), site.getusersitepackages()]
-    for name in ("numpy", "torch", "matplotlib"):
-        found = importlib.util.find_spec(name)
-        if found and found.origin:
-            folders.append(str(Path(found.origin).parents[1]))
-    return [folder for folder in dict.fromkeys(folders) if os.path.isdir(folder)]
+    return (python or grade_python.own()).libraries
 
 
-def _bubblewrap(bwrap, more):
+def _bubblewrap(bwrap, more, python=None):
     """The command line of the sandbox, up to the program that runs in it."""
+    python = python or grade_python.own()
     options = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
     options += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--clearenv"]
     options += ["--cap-drop", "ALL"]
@@ -99,7 +98,7 @@ def _bubblewrap(bwrap, more):
         options += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         options += ["--unshare-user"]
-    for name, value in environment().items():
+    for name, value in environment(python).items():
         options += ["--setenv", name, value]
     for path in SYSTEM:
         if os.path.islink(path):
@@ -109,12 +108,12 @@ def _bubblewrap(bwrap, more):
     # Before the folders of packages: they may lie in /tmp themselves.
     options += ["--proc", "/proc", "--dev", "/dev"]
     options += ["--perms", "1777", "--size", str(TMP), "--tmpfs", "/tmp"]
-    for path in (*SETTINGS, sys.base_prefix, *libraries()):
+    for path in (*SETTINGS, python.prefix, *libraries(python)):
         # Folders on the way are for root alone unless they are made first.
         for parent in [*Path(path).parents][-2::-1]:
             options += ["--perms", "0755", "--dir", str(parent)]
         options += ["--ro-bind-try", path, path]
     # An installed package is the answer key: an empty folder takes its place.
-    if any(PACKAGE.is_relative_to(folder) for folder in (*SYSTEM, sys.base_prefix, *libraries())):
+    if any(PACKAGE.is_relative_to(f) for f in (*SYSTEM, python.prefix, *libraries(python))):
         options += ["--tmpfs", str(PACKAGE), "--remount-ro", str(PACKAGE)]
     return [bwrap, *options, *more, "--chdir", "/tmp", "--remount-ro", "/dev", "--remount-ro", "/"]
