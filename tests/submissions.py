@@ -258,8 +258,10 @@ def make(folder, outside):
     put("Zoë Müller-Łuk_a2.ipynb", "Zoë Müller-Łuk", right, Expected(FULL))
     put("a2 (3).ipynb", "a2 (3)", right, Expected(FULL), kernelspec={"name": "python3"})
     put("李 明_12_assignsubmission_file_a2.ipynb", "李 明_12", right, Expected(FULL))
-    put("twice_a2.ipynb", "twice", right, Expected(FULL))
-    put("Copy of twice_a2 (1).ipynb", "twice", blank, Expected(FULL, ("2 files",)))
+    put("twice_a2.ipynb", "twice", blank, Expected(BLANK))
+    put("Copy of twice_a2 (1).ipynb", "twice", right, Expected(FULL, ("2 attempts, the later",)))
+    put("again_7_8_a2.ipynb", "again_7", right, Expected(FULL))
+    put("again_7_9_a2-1.ipynb", "again_7", blank, Expected(BLANK, ("2 attempts, the later",)))
     (folder / "notes.txt").write_text("no notebook", "utf8")
     return found
 

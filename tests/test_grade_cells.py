@@ -1,10 +1,11 @@
-"""Cells as students leave them: split, repeated, reordered, half written."""
+"""Statements as students leave them: repeated, reordered, failing, waiting for each other."""
 
+import sys
 from types import SimpleNamespace
 
 import pytest
 
-from lessons import grade_cells
+from lessons import grade_cells, grade_reading, grade_shell
 
 ALLOW_SECONDS = grade_cells.allow_seconds
 
@@ -19,16 +20,17 @@ class NoWire:
 
 def run(*cells, skip=()):
     wire = NoWire()
-    notebook = grade_cells.Notebook(wire, {"cell_seconds": 100_000, "skip": list(skip)})
-    notebook.run(list(cells))
+    job = {"cell_seconds": 100_000, "skip": list(skip)}
+    notebook = grade_cells.Notebook(wire, job, grade_shell.given, grade_shell.Torch())
+    notebook.run(grade_reading.Reader(list(cells)).blocks())
+    if notebook.loop is not None:
+        notebook.loop.close()
     return notebook
 
 
 @pytest.fixture(autouse=True)
 def untouched(monkeypatch):
     """The limit on computing is for a process of its own; and pytest stays the main module."""
-    import sys
-
     monkeypatch.setattr(grade_cells, "allow_seconds", lambda seconds: None)
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
 
@@ -39,52 +41,6 @@ def test_a_statement_that_fails_stops_no_other():
     kinds = [kind for _, _, kind in notebook.failed]
     assert kinds == ["ZeroDivisionError", "AssertionError", "SystemExit"]
     assert notebook.failed[0][:2] == (0, 1)
-
-
-@pytest.mark.parametrize(
-    "cells",
-    [
-        ("def f(x):", "    return x + 1"),
-        ("def f(x):\n    y = x", "    return y + 1"),
-        ("z = 1\ndef f(x):\n    y = x", "    return y + 1\nw = 2"),
-        ("f = (lambda x:", "x + 1)"),
-        ("def f(x):", "    y = x", "    return y + 1"),
-        ("import functools\n@functools.cache", "def f(x):\n    return x + 1"),
-    ],
-)
-def test_a_cell_that_was_split_is_put_together(cells):
-    notebook = run(*cells)
-    assert notebook.names["f"](1) == 2 and notebook.failed == []
-
-
-def test_what_was_put_together_counts_as_the_first_of_its_cells():
-    notebook = run("a = 1", "def f(x):", "    y = x", "    return y", "b = (", "2)", "c = f(3)")
-    sent = [(message["at"], message["cell"], message["line"]) for message in notebook.wire.sent]
-    assert sent == [(-1, None, 0), (1, 0, 1), (2, 1, 1), (3, 4, 1), (4, 6, 1)]
-    assert run("def f(x):", "    y = x", "    return 1 / y", "f(0)").failed == [
-        (0, 3, "ZeroDivisionError")
-    ]
-
-
-def test_a_cell_that_is_no_python_costs_only_itself():
-    notebook = run("x = 1", "so here I am (", "y = 2")
-    assert notebook.names["x"] == 1 and notebook.names["y"] == 2
-    assert notebook.failed == [(1, 1, "SyntaxError")]
-    assert run("%%time\nx = 1\ny = (2").failed == [(0, 3, "SyntaxError")]
-
-
-@pytest.mark.parametrize("error", [SyntaxError, ValueError, RecursionError, MemoryError])
-def test_a_cell_that_breaks_the_parser_costs_only_itself(error, monkeypatch):
-    parse = grade_cells.ast.parse
-
-    def breaks(source):
-        if "deep" in source:
-            raise error
-        return parse(source)
-
-    monkeypatch.setattr(grade_cells.ast, "parse", breaks)
-    notebook = run("x = 1", "deep", "y = 2")
-    assert notebook.failed == [(1, 0, "SyntaxError")] and notebook.names["y"] == 2
 
 
 def test_what_parses_and_does_not_compile_is_told_without_a_line():
@@ -105,7 +61,7 @@ def test_each_cell_gets_its_own_seconds(monkeypatch):
     given = []
     monkeypatch.setattr(grade_cells, "allow_seconds", given.append)
     run("a = b", "c = 1\nd = 2", "b = 1")
-    assert given == [100_000] * (1 + 3 + 1)  # before all, three cells, and one again
+    assert given == [100_000] * (3 + 1)  # three cells, and a statement again
 
 
 def test_cells_in_another_order_run_once_more():
@@ -136,16 +92,17 @@ def test_only_a_function_is_a_stub():
 def test_what_does_something_is_no_stub(body):
     notebook = run("def f(x):\n    return 1", f"def f(x):\n    {body}")
     assert notebook.names["f"].__code__.co_firstlineno == 1
-    assert not grade_cells.is_stub(grade_cells.parsed([f"def f(x):\n    {body}"])[0][1][0])
+    (block,) = grade_reading.Reader([f"def f(x):\n    {body}"]).blocks()
+    assert not grade_cells.is_stub(block.nodes[0])
 
 
 def test_a_step_that_is_skipped_is_the_same_one_in_every_run():
     cells = ("a = 1\nb = 2", "c = 3")
     steps = [message["at"] for message in run(*cells).wire.sent]
-    assert steps == [-1, 1, 2, 3]
+    assert steps == [1, 2, 3]
     notebook = run(*cells, skip=[2])
     assert "b" not in notebook.names and notebook.names["c"] == 3
-    assert [message["at"] for message in notebook.wire.sent] == [-1, 1, 3]
+    assert [message["at"] for message in notebook.wire.sent] == [1, 3]
 
 
 def test_future_imports_display_and_ipython_are_there():
@@ -172,21 +129,71 @@ def test_an_error_is_known_by_its_built_in_name_and_its_place_in_student_code():
 
 
 @pytest.mark.parametrize(
-    ("source", "plain"),
+    "answer",
     [
-        ("%matplotlib inline\nx = 1", "pass\nx = 1"),
-        ("if a:\n    !ls\nx = 5 % 3", "if a:\n    pass\nx = 5 % 3"),
-        ("np.cos?\nhelp??\n?x", "pass\npass\npass"),
-        ("%%time\nx = 1", "\nx = 1"),
-        ("%%bash\nrm -rf x", ""),
-        ("%%html\n<b>", ""),
-        ("text = 'why?'", "text = 'why?'"),
+        "f = lambda x: 1",
+        "if True:\n    def f(x):\n        return 1",
+        "try:\n    def f(x):\n        return 1\nfinally:\n    pass",
+        "class f:\n    def __new__(cls, x):\n        return 1",
+        "import functools\nf = functools.partial(max, 1)",
+        "globals()['f'] = lambda x: 1",
+        "for f in (lambda x: 1,):\n    pass",
     ],
 )
-def test_magics_go_and_lines_stay_where_they_are(source, plain):
-    assert grade_cells.without_magics(source) == plain
+def test_a_stub_behind_any_kind_of_answer_does_not_replace_it(answer):
+    assert run(answer, STUB).names["f"](0) == 1
+    assert run(STUB, answer, STUB).names["f"](0) == 1
+    assert run(STUB, STUB, answer).names["f"](0) == 1
 
 
-def test_a_line_of_python_that_begins_with_a_percent_sign_is_no_magic():
-    notebook = run("%matplotlib inline\n!pip install x\nimport math", "a = (7\n     % 4)")
-    assert notebook.names["a"] == 3 and "math" in notebook.names and notebook.failed == []
+def test_names_may_come_from_below_in_any_order():
+    notebook = run("d = c + 1", "c = b + 1", "b = a + 1", "a = 1")
+    assert notebook.names["d"] == 4 and notebook.failed == []
+    notebook = run("d = c + 1", "c = nowhere", "b = 2")
+    assert notebook.failed == [(0, 1, "NameError"), (1, 1, "NameError")]
+
+
+def test_await_works_in_a_cell_in_one_loop_for_all():
+    notebook = run(
+        "import asyncio\nlocked = asyncio.Event()",
+        "async def f():\n    await locked.wait()\n    return 3\ntask = asyncio.create_task(f())",
+        "locked.set()\nx = await task",
+        "async def g():\n    for i in range(3):\n        yield i\ny = [i async for i in g()]",
+        "async for i in g():\n    last = i",
+        "running = asyncio.get_running_loop().is_running()",
+        "await f(1)",
+        "raise SystemExit",
+        "z = await f()",
+    )
+    kinds = [(cell, kind) for cell, _, kind in notebook.failed]
+    assert kinds == [(6, "TypeError"), (7, "SystemExit")]
+    names = notebook.names
+    assert (names["x"], names["y"], names["last"], names["z"]) == (3, [0, 1, 2], 2, 3)
+    assert names["running"] is True
+
+
+def test_what_the_setup_cell_asks_of_torch_does_not_import_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)  # an import raises
+    notebook = run(
+        "import sys, torch\nimport torch\nimport torch, math",
+        'device = "cuda" if torch.cuda.is_available() else "cpu"',
+        "import torch as t",
+    )
+    assert notebook.names["device"] == "cpu" and "math" in notebook.names
+    assert notebook.failed == [(2, 1, "ModuleNotFoundError")]
+
+
+def test_how_the_setup_cell_ends_here_is_not_told():
+    notebook = run(
+        "import importlib.metadata, importlib.util, subprocess, sys",
+        "print(importlib.metadata.version('nowhere'))",
+        "subprocess.check_call([sys.executable, '-c', 'raise SystemExit(1)'])",
+        "if importlib.util.find_spec('nowhere') is None:\n    raise RuntimeError('no network')",
+        "sys.nowhere",
+    )
+    assert notebook.failed == [(4, 1, "AttributeError")]
+
+
+def test_magics_find_their_shell_whatever_the_notebook_imports():
+    notebook = run("from IPython import get_ipython", "%time x = 3\n%matplotlib inline")
+    assert notebook.names["x"] == 3 and notebook.failed == []

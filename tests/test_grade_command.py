@@ -32,11 +32,12 @@ def given(monkeypatch):
 
 
 def handed_in(folder, **cells):
-    """One notebook a name; a name that ends in 2 is a second file of the same student."""
+    """One notebook a name; one that ends in 2 is a second file, in 3 a later one."""
     folder = folder / "in"
     folder.mkdir(exist_ok=True)
     for name, cell in cells.items():
-        copy = f"Copy of {name[:-1]}_a1.ipynb" if name[-1] == "2" else f"{name}_a1.ipynb"
+        copies = {"2": f"a1_{name[:-1]}.ipynb", "3": f"{name[:-1]}_a1 (1).ipynb"}
+        copy = copies.get(name[-1], f"{name}_a1.ipynb")
         text = json.dumps(submissions.notebook(submissions.cell(cell)))
         (folder / copy).write_text(text, "utf8")
     return folder
@@ -55,11 +56,55 @@ def test_of_several_files_the_better_one_counts_whichever_comes_first(given, tmp
     assert run(tmp_path, folder) == 0
     rows = Graded(tmp_path / "out").rows
     assert {who: row["total"] for who, row in rows.items()} == {"ada": "3", "bob": "2", "cy": "4"}
-    assert (
-        rows["ada"]["flags"] == "2 files, the better one counts: Copy of ada_a1.ipynb; unsandboxed"
-    )
+    assert rows["ada"]["flags"] == "2 files, the better one counts: a1_ada.ipynb; unsandboxed"
     assert rows["bob"]["flags"].startswith("2 files, the better one counts: bob_a1.ipynb")
     assert rows["cy"]["flags"] == "unsandboxed" and rows["cy"]["files"] == "cy_a1.ipynb"
+
+
+def test_of_several_attempts_the_last_counts_and_no_other_is_run(given, tmp_path):
+    folder = handed_in(tmp_path, ada="4", ada3="1", bob="0", bob2="2", bob3="3")
+    assert run(tmp_path, folder) == 0
+    rows = Graded(tmp_path / "out").rows
+    assert {who: row["total"] for who, row in rows.items()} == {"ada": "1", "bob": "3"}
+    flag = "2 attempts, the later one counts: ada_a1 (1).ipynb; unsandboxed"
+    assert rows["ada"]["flags"] == flag and sorted(given) == ["1", "3"]
+    assert rows["ada"]["files"] == "ada_a1.ipynb; ada_a1 (1).ipynb"
+    (folder / "a1_bob (1).ipynb").write_bytes((folder / "bob_a1.ipynb").read_bytes())
+    run(tmp_path, folder)
+    flags = Graded(tmp_path / "out").rows["bob"]["flags"]
+    assert flags == "4 files, the better of the last 2 counts: bob_a1 (1).ipynb; unsandboxed"
+
+
+def test_what_only_a_later_python_reads_is_refused_before_the_first_is_graded(
+    given, tmp_path, monkeypatch, capsys
+):
+    seen = []
+
+    def too_new(reading, cells):
+        seen.append((cells, list(given)))
+        return [0] if cells == ["new"] else []
+
+    monkeypatch.setattr(grade_process.Reading, "too_new", too_new)
+    folder = handed_in(tmp_path, ada="1", bob="new", cy="2")
+    assert run(tmp_path, folder) == 1
+    assert seen == [(["1"], []), (["new"], []), (["2"], [])] and sorted(given) == ["1", "2"]
+    said = capsys.readouterr().err
+    assert "(Colab runs 3.13): bob. Give a newer Python with --python.\n" in said
+    assert said.index("--python") < said.index("] 1/2")
+    assert "not graded: bob: bob_a1.ipynb, code cell 1, is Python of a later version than" in said
+    assert set(Graded(tmp_path / "out").rows) == {"ada", "cy"}
+    seen.clear()
+    handed_in(tmp_path, bob="3")
+    assert run(tmp_path, folder) == 0 and seen == [(["3"], ["1", "2"])]
+
+
+def test_points_of_an_earlier_grader_go_where_a_notebook_is_refused(given, tmp_path, monkeypatch):
+    folder = handed_in(tmp_path, ada="0")
+    run(tmp_path, folder)
+    handed_in(tmp_path, ada="new")
+    monkeypatch.setattr(grade_process.Reading, "too_new", lambda reading, cells: [0])
+    assert run(tmp_path, folder) == 1 and Graded(tmp_path / "out").rows == {}
+    assert list((tmp_path / "out" / "feedback").iterdir()) == []
 
 
 def test_in_a_sandbox_there_is_no_such_flag_and_it_is_asked_for_unless_told(
@@ -173,10 +218,14 @@ def test_the_command_hands_on_what_it_was_told(monkeypatch):
     monkeypatch.setattr(grade.os, "cpu_count", lambda: None)
     grade.main(["a2", "in", "-o", "out", "--unsandboxed"])
     grade.main(["a2", "in", "-o", "out", "--jobs", "1"])
-    grade.main(["a2", "in", "-o", "out", "--jobs", "7"])
-    assert told[0] == (("a2", ["in", "more"], "out"), {"jobs": 3, "sandboxed": True})
-    assert told[1][1] == {"jobs": 1, "sandboxed": False}
+    grade.main(["a2", "in", "-o", "out", "--jobs", "7", "--python", "python9"])
+    assert told[0] == (
+        ("a2", ["in", "more"], "out"),
+        {"jobs": 3, "sandboxed": True, "python": None},
+    )
+    assert told[1][1] == {"jobs": 1, "sandboxed": False, "python": None}
     assert [options["jobs"] for _, options in told] == [3, 1, 1, 7]
+    assert [options["python"] for _, options in told] == [None, None, None, "python9"]
 
 
 @pytest.mark.parametrize("jobs", ["0", "-1", "two", "1.5", ""])

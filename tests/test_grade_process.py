@@ -162,3 +162,16 @@ def test_after_stop_nobody_is_graded(bench):
             process.run_cells()
     with pytest.raises(grade_process.Broken, match=r"^stopped$"):
         bench.start([], (), 0)
+
+
+@pytest.mark.parametrize(
+    "line", ['{"at": -1}', '{"at": 0}', '{"at": -1}\\n{"at": 0}', '{"lacks": "torch"}']
+)
+def test_student_code_cannot_say_what_only_the_worker_knows(bench, line):
+    """Else a notebook that ends itself would be nobody's mark: no row, and no points lost."""
+    code = (
+        "import os\nfor i in range(3, 99):\n"
+        f"    try: os.write(i, b'{line}\\n')\n    except OSError: pass\nos._exit(0)"
+    )
+    with pytest.raises(grade_process.Stopped, match=r"^wrote to the grader by itself$"):
+        talk(bench, code)

@@ -130,7 +130,7 @@ def test_packages_that_a_student_cannot_read_are_named_with_the_cure(
     folder = tmp_path / "the packages"
     (folder / "numpy").mkdir(parents=True)
     (folder / "numpy" / "__init__.py").touch()
-    monkeypatch.setattr(grade_sandbox, "libraries", lambda: [str(folder)])
+    monkeypatch.setattr(grade_sandbox, "libraries", lambda python=None: [str(folder)])
     assert grade_sandbox.require() == bubblewrap
     (folder / closed).chmod(0o600)
     with pytest.raises(grade_sandbox.NoSandbox) as told:

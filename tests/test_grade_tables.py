@@ -149,3 +149,12 @@ def test_an_assignment_without_questions_by_hand_waits_for_no_points(tmp_path):
     results.keep(marked("ada"))
     assert results.finish() == 1
     assert (results.waiting, results.strangers) == (0, []) and not results.written.exists()
+
+
+def test_a_grade_of_another_python_is_graded_again(tmp_path):
+    made = [
+        grade_results.Results(tmp_path, tasks.assignment("a1"), python=version)
+        for version in ("3.11.7", "3.13.0", "3.11.7")
+    ]
+    one, other, same = (results.digest([]) for results in made)
+    assert one == same != other

@@ -3,16 +3,25 @@
 import ast
 import time
 
+import bootstrap
 import pytest
+from conftest import ROOT
 from student_code import RIGHT
 from test_imports import imports
 
-from lessons import grade_marks, grade_process, tasks
+from lessons import (
+    grade_layout,
+    grade_marks,
+    grade_notebooks,
+    grade_process,
+    grade_reading,
+    tasks,
+)
 
 A2 = tasks.assignment("a2")
 
 
-@pytest.mark.parametrize("name", grade_process.FILES)
+@pytest.mark.parametrize("name", grade_layout.FILES)
 def test_what_runs_inside_imports_nothing_of_the_package(name):
     tree = ast.parse((grade_process.PACKAGE / f"{name}.py").read_text("utf8"))
     modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
@@ -27,15 +36,19 @@ def test_what_runs_inside_imports_nothing_of_the_package(name):
 
 def test_what_lies_inside_holds_no_answer():
     bench = grade_process.Bench(None, A2.allowed, grade_marks.examples(A2))
-    names = sorted(path.stem for path in bench.folder.rglob("*.py"))
+    names = {path.relative_to(bench.folder).as_posix() for path in bench.folder.rglob("*.py")}
+    content = b"".join(path.read_bytes() for path in bench.folder.rglob("*.py"))
     bench.close()
-    expected = {"worker", "cells", "wire", "__init__", "validate", "tasks", *A2.allowed}
-    assert set(names) == expected and not bench.folder.exists()
+    modules = {f"lessons/{name}.py" for name in ("__init__", "validate", "tasks", *A2.allowed)}
+    own = {f"{name}.py" for name in ("worker", "cells", "newer", "reading", "shell", "wire")}
+    ipython = {name for name in names if name.startswith("shell/IPython/")}
+    assert names - ipython == modules | own and len(ipython) == 5
+    assert b"def rotation_matrix" not in content and not bench.folder.exists()
 
 
 @pytest.mark.parametrize("name", tasks.NAMES)
 def test_allowed_modules_import_nothing_but_what_is_copied_with_them(name):
-    allowed = {grade_process.NEEDED, *tasks.assignment(name).allowed}
+    allowed = {grade_layout.NEEDED, *tasks.assignment(name).allowed}
     for module in sorted(allowed):
         own, _ = imports(grade_process.PACKAGE / f"{module}.py")
         assert own <= allowed, f"{module} imports {own - allowed}"
@@ -87,3 +100,48 @@ def test_randomness_is_the_same_in_every_run():
             seen.append(process.call("f", [], None)["answer"])
     bench.close()
     assert seen[0] == seen[1]
+
+
+# The setup cell as it was, as it is, and as others might write it.
+SETUPS = {
+    "given": bootstrap.source(),
+    "one import": 'import importlib.metadata, importlib.util, subprocess, sys, torch\nbook = ""\n'
+    'if importlib.util.find_spec("lessons") is None:\n'
+    '    told = subprocess.getoutput("git remote get-url origin; curl -sm 5 http://x")\n'
+    '    raise RuntimeError("Write the address")\n'
+    'device = "cuda" if torch.cuda.is_available() else "cpu"\n'
+    'names = ("positional-encoding-lessons", "numpy", "torch")\n'
+    "print(*(f'{n} {importlib.metadata.version(n)},' for n in names), device)",
+    "asked before": "import importlib.util, re, subprocess, sys\nimport torch, importlib.metadata\n"
+    'told = subprocess.getoutput("git remote get-url origin")\n'
+    "found = re.search('github', told)\n"
+    'helpers = f"https://github.com/{found[1]}" if found else subprocess.check_output("false")\n'
+    'importlib.invalidate_caches()\ndevice = torch.device("cpu").type',
+    "torch in its own way": "import sys, importlib, subprocess\ntry:\n    import torch\n"
+    '    device = "cuda" if torch.cuda.is_available() else "cpu"\n'
+    'except ImportError:\n    device = "cpu"',
+}
+
+
+@pytest.mark.parametrize("name", SETUPS)
+@pytest.mark.parametrize("cut", [0, 3])
+def test_names_of_any_setup_cell_are_there_and_nothing_is_told_of_it(name, cut):
+    bench = grade_process.Bench(None, A2.allowed, grade_marks.examples(A2))
+    lines = SETUPS[name].split("\n")
+    if cut:  # the first statements stand in a cell of their own
+        nodes = ast.parse(SETUPS[name]).body
+        cut = nodes[len(nodes) // 2 - 1].end_lineno
+    names = "    assert device == 'cpu' and sys and subprocess and importlib\n"
+    answer = "import numpy as np\n" + RIGHT["a2.1"].replace("    matrix =", f"{names}    matrix =")
+    cells = ["\n".join(lines[:cut]), "\n".join([*lines[cut:], answer])]
+    marks = grade_marks.mark(bench, cells, grade_marks.plan(A2, 5)[:1])
+    bench.close()
+    assert (marks.total, marks.notes, marks.flags) == (4, [], [])
+
+
+def test_every_assignment_s_own_first_cell_runs_and_asks_nothing_of_torch():
+    for path in sorted((ROOT / "notebooks" / "assignments").glob("*.ipynb")):
+        first = grade_notebooks.read(path)[0]
+        blocks = grade_reading.Reader([first]).blocks()
+        assert "find_spec" in first and blocks[0].nodes
+        assert not grade_reading.asks_for_torch(blocks)

@@ -19,7 +19,7 @@ PAGE = (ROOT / "book" / "instructors.md").read_text("utf8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.M | re.S)
 COMMANDS = [code for language, code in BLOCKS if language == "bash"]
 SLURM = [code for language, code in BLOCKS if language == "slurm"]
-# Not run: "text" is a file of another system's settings.
+# Not run: "text" is another system's, or for a Python that not every machine has.
 RUN = [code for language, code in BLOCKS if language != "text"]
 NEEDED = ("Makefile", "_config.yml", "pyproject.toml", "requirements.txt", "book", "notebooks")
 MOODLE = "Zoë Müller_12345_assignsubmission_file_a1_order.ipynb"
@@ -73,7 +73,8 @@ class Class:
             "SUBMISSIONS/Ada Lovelace_a1.ipynb": right,
             "SUBMISSIONS/Copy of Blank Bill_a1.ipynb": blank,
             f"SUBMISSIONS/{MOODLE}": notebook(True, wrong="math.sin(angle)"),
-            "SUBMISSIONS/lovelaceada_678_910_a1_order.ipynb": right,
+            "SUBMISSIONS/lovelaceada_678_910_a1_order.ipynb": notebook(False),
+            "SUBMISSIONS/lovelaceada_678_911_a1_order-1.ipynb": right,
             "SUBMISSIONS/cut off_a1.ipynb": right[: len(right) // 2],
             "EXPORT/submission_42/a1_order.ipynb": right,
             "course/submitted/ada/a1/a1_order.ipynb": right,
@@ -157,7 +158,9 @@ def test_grades_are_those_that_the_class_earned(taught):
     assert taught.totals("OUT") == {"Ada Lovelace": "29", **rest}
     flags = {row["student"]: row["flags"] for row in taught.table("OUT/grades.csv")}
     assert "unreadable" in flags["cut off"] and not flags["Ada Lovelace"]
-    assert taught.totals("OUT_FLAT") == {"submission_42": "26"}
+    later = "2 attempts, the later one counts: lovelaceada_678_911_a1_order-1.ipynb"
+    assert flags["lovelaceada_678"] == later
+    assert taught.totals("OUT_EXPORT") == {"submission_42": "26"}
     assert taught.totals("OUT_HUB") == {"ada": "26"}
 
 

@@ -46,8 +46,9 @@ APART = {
     *("workers",),
     # The grader takes files, messages and answers of anybody; its tests say what it makes of them.
     *("wire", "tasks_judges", "grade", "grade_cells", "grade_feedback", "grade_marks"),
-    *("grade_notebooks", "grade_process", "grade_results", "grade_sandbox", "grade_stub"),
-    *("grade_worker", "grade_written"),
+    *("grade_layout", "grade_names", "grade_newer", "grade_notebooks", "grade_process"),
+    *("grade_python", "grade_reading", "grade_results", "grade_sandbox", "grade_shell"),
+    *("grade_stub", "grade_worker", "grade_written"),
 }
 
 

@@ -8,6 +8,8 @@ import json
 import sys
 from pathlib import Path
 
+from lessons import grade_names, grade_notebooks
+
 GIVEN = Path(__file__).resolve().parents[2] / "notebooks" / "assignments"
 
 
@@ -21,12 +23,12 @@ def texts(path):
 
 
 def main(assignment, folder):
-    files = sorted(Path(folder).glob("*.ipynb"))
+    files, _ = grade_notebooks.files([folder])
     if not files:
         sys.exit(f"written_answers.py: there is no notebook in {folder}")
     given = {text for path in GIVEN.glob(f"{assignment}_*.ipynb") for text in texts(path)}
     for path in files:
-        print(f"===== {path.name}\n")
+        print(f"===== {grade_names.shown(path)}\n")
         try:
             answers = [text for text in texts(path) if text and text not in given]
         except ValueError:

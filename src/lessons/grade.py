@@ -12,7 +12,15 @@ import time
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from lessons import grade_marks, grade_notebooks, grade_process, grade_sandbox, tasks
+from lessons import (
+    grade_marks,
+    grade_names,
+    grade_notebooks,
+    grade_process,
+    grade_python,
+    grade_sandbox,
+    tasks,
+)
 from lessons.grade_results import Results
 
 BAR = 30
@@ -28,6 +36,7 @@ def main(arguments=None):
             options.out,
             jobs=options.jobs,
             sandboxed=not options.unsandboxed,
+            python=options.python,
         )
     except (grade_sandbox.NoSandbox, grade_process.Broken, ValueError, OSError) as error:
         print(f"lessons.grade: {error}", file=sys.stderr)
@@ -37,22 +46,28 @@ def main(arguments=None):
         return 1
 
 
-def run(name, submissions, out, *, jobs, sandboxed=True, limits=grade_process.LIMITS):
-    """Grade all notebooks of the folders and files in submissions into the folder out."""
+def run(name, submissions, out, *, jobs, sandboxed=True, python=None, limits=grade_process.LIMITS):
+    """Grade all notebooks of the folders and files in submissions into the folder out.
+
+    python: the path of the Python that runs student code, by default this one.
+    """
     assignment = tasks.assignment(name)
-    bwrap = grade_sandbox.require() if sandboxed else None
+    python = grade_python.own() if python is None else grade_python.at(python)
+    bwrap = grade_sandbox.require(python) if sandboxed else None
     for path in map(Path, submissions):
         if not path.exists():
             raise ValueError(f"there is no {path}")
     notebooks, others = grade_notebooks.files(submissions)
-    results = Results(out, assignment, sandboxed=sandboxed)
+    results = Results(out, assignment, sandboxed=sandboxed, python=python.version)
     planned = grade_marks.plan(assignment, results.seed)
     examples = grade_marks.examples(assignment)
-    bench = grade_process.Bench(bwrap, assignment.allowed, examples, limits)
+    bench = grade_process.Bench(bwrap, assignment.allowed, examples, limits, python)
     progress, broken = Progress(), []
     try:
-        students = grade_notebooks.by_student(notebooks, name)
-        broken = _grade_all(students, results, planned, bench, jobs, progress)
+        students = grade_names.by_student(notebooks, name)
+        refused = _too_new(students, results, bench)
+        students = [each for each in students if each.student not in refused]
+        broken = [*refused.items(), *_grade_all(students, results, planned, bench, jobs, progress)]
     finally:
         bench.close()
         rows = results.finish()
@@ -72,6 +87,40 @@ def run(name, submissions, out, *, jobs, sandboxed=True, limits=grade_process.LI
     return int(bool(broken))
 
 
+def _too_new(students, results, bench):
+    """{student: why} of those whose code only a later Python can read; they are not graded.
+
+    It is said before the first is graded: another Python would grade all of them anew.
+    """
+    refused, reading = {}, grade_process.Reading(bench)
+    try:
+        for student, files, last in students:
+            for file in last if not results.kept(student, results.digest(files)) else ():
+                if numbers := reading.too_new(_cells(file)):
+                    refused[student] = (
+                        f"{grade_names.shown(file)}, code cell {numbers[0] + 1}, is Python of a "
+                        f"later version than {bench.python.version}"
+                    )
+                    results.drop(student)
+    finally:
+        reading.close()
+    if refused:
+        print(
+            f"not to be graded with Python {bench.python.version}, for they are written in a later "
+            f"one (Colab runs {grade_python.dotted(grade_python.COLAB)}): {', '.join(refused)}. "
+            "Give a newer Python with --python.",
+            file=sys.stderr,
+        )
+    return refused
+
+
+def _cells(file):
+    try:
+        return grade_notebooks.read(file)
+    except grade_notebooks.Unreadable:
+        return []
+
+
 def _grade_all(students, results, planned, bench, jobs, progress):
     """Grade the students, jobs at a time; returns [(student, why)] of those that were not.
 
@@ -82,8 +131,8 @@ def _grade_all(students, results, planned, bench, jobs, progress):
     with ThreadPoolExecutor(jobs) as pool:
         running = set()
         try:
-            for student, files in students:
-                running.add(pool.submit(_grade, student, files, results, planned, bench))
+            for attempts in students:
+                running.add(pool.submit(_grade, attempts, results, planned, bench))
                 while len(running) >= jobs:
                     running = _collect(running, progress, broken)
             while running:
@@ -103,28 +152,27 @@ def _collect(running, progress, broken):
     return running
 
 
-def _grade(student, files, results, planned, bench):
+def _grade(attempts, results, planned, bench):
     """Grade one student, unless that was done already; returns (student, why not or None)."""
     start = time.monotonic()
+    student, files, last = attempts
     try:
         digest = results.digest(files)
         if results.kept(student, digest):
             return student, None
-        marked = [(file, _marks(file, planned, bench)) for file in files]
+        marked = [(file, _marks(file, planned, bench)) for file in last]
     except grade_process.Broken as error:
         return student, error
     except Exception as error:  # of the grader itself: it must not cost the others their grades
         return student, f"a fault of the grader, {type(error).__name__}: {error}"
     file, marks = max(marked, key=lambda pair: pair[1].total)
-    flags = list(marks.flags)
-    if len(files) > 1:
-        flags.append(f"{len(files)} files, the better one counts: {file.name}")
+    flags = [*marks.flags, *_which(files, last, file)]
     if bench.bwrap is None:
         flags.append("unsandboxed")
     results.keep(
         {
             "student": student,
-            "files": [file.name for file in files],
+            "files": [grade_names.shown(file) for file in files],
             "digest": digest,
             "total": marks.total,
             "tasks": [
@@ -137,6 +185,18 @@ def _grade(student, files, results, planned, bench):
         }
     )
     return student, None
+
+
+def _which(files, last, file):
+    """The flag that says which of several files counts; [] if there is one."""
+    if len(files) == 1:
+        return []
+    name = grade_names.shown(file)
+    if len(last) == 1:
+        return [f"{len(files)} attempts, the later one counts: {name}"]
+    if len(last) == len(files):
+        return [f"{len(files)} files, the better one counts: {name}"]
+    return [f"{len(files)} files, the better of the last {len(last)} counts: {name}"]
 
 
 def _marks(file, planned, bench):
@@ -175,6 +235,9 @@ def _options(arguments):
     parser.add_argument("submissions", nargs="+", help="a folder of notebooks, or notebooks")
     parser.add_argument("-o", "--out", required=True, help="the folder of results")
     parser.add_argument("--jobs", type=_jobs, default=os.cpu_count() or 1, help="at a time")
+    parser.add_argument(
+        "--python", metavar="PATH", help="the Python that runs student code, by default this one"
+    )
     parser.add_argument(
         "--unsandboxed", action="store_true", help="run student code with all your rights"
     )

@@ -1,18 +1,17 @@
-"""Runs inside the sandbox: the code cells of a notebook, in whatever shape they were handed in.
+"""Runs inside the sandbox: the statements of a notebook's cells.
 
-Statements run one by one, so that one that fails, or is skipped because it hung, costs no other.
+They run one by one, so that one that fails, or is skipped because it hung, costs no other.
 """
 
 import ast
 import codeop
-import re
+import inspect
 import resource
 import sys
 import types
 
-CELL_MAGIC = re.compile(r"^\s*%%(\w+)")
-LINE_MAGIC = re.compile(r"^(\s*)[%!?].*$|^(\s*)\w[\w.]*\s*\?\??$")
-PYTHON_MAGICS = {"time", "timeit", "capture", "prun"}
+# Who speaks of these is the setup cell, which nobody but the book has written.
+SETUP = {"find_spec", "invalidate_caches", "metadata", "subprocess"}
 
 
 def allow_seconds(seconds):
@@ -21,56 +20,6 @@ def allow_seconds(seconds):
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     soft = int(used.ru_utime + used.ru_stime + seconds + 1)
     resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
-
-
-def parsed(cells):
-    """[(cell, nodes)]: a cell that is no Python by itself may be half of one that was split."""
-    # A line of Python may begin with %, so only what is none is searched for magics.
-    cells = [source if _nodes(source) else without_magics(source) for source in cells]
-    blocks = []
-    number = 0
-    while number < len(cells):
-        source, cell, nodes = cells[number], number, _nodes(cells[number])
-        before = f"{blocks[-1][2]}\n{source}" if blocks else ""
-        behind = f"{source}\n{cells[number + 1]}" if number + 1 < len(cells) else ""
-        if nodes is None and (joined := _nodes(before)):
-            cell, source, nodes = blocks.pop()[0], before, joined
-        elif nodes is None and (joined := _nodes(behind)):
-            source, nodes, number = behind, joined, number + 1
-        blocks.append((cell, nodes, source))
-        number += 1
-    return [(cell, nodes) for cell, nodes, _ in blocks]
-
-
-def without_magics(source):
-    """The cell as plain Python with as many lines: IPython's own commands become ``pass``."""
-    if magic := CELL_MAGIC.match(source):
-        if magic[1] not in PYTHON_MAGICS:
-            return ""
-        source = re.sub(r"^[^\n]*", "", source)
-    lines = source.split("\n")
-    for number, line in enumerate(lines):
-        if found := LINE_MAGIC.match(line):
-            lines[number] = f"{found[1] or found[2] or ''}pass"
-    return "\n".join(lines)
-
-
-def _nodes(source):
-    try:
-        return ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-def unread_line(source):
-    """The line at which Python gives a cell up; 0 if it names none."""
-    try:
-        ast.parse(without_magics(source))
-    except SyntaxError as error:
-        return error.lineno or 0
-    except (ValueError, RecursionError, MemoryError):
-        pass
-    return 0
 
 
 def is_stub(node):
@@ -86,74 +35,110 @@ def _is(statement, kind, value):
     return isinstance(statement, kind) and isinstance(statement.value, value)
 
 
-class Notebook:
-    """The names that a notebook's cells define, run once from top to bottom."""
+def is_setup(node):
+    """Whether a statement is of the setup cell: how it ends in the sandbox concerns nobody."""
+    parts = ast.walk(node)
+    return any({getattr(p, "id", None), getattr(p, "attr", None)} & SETUP for p in parts)
 
-    def __init__(self, wire_, job):
-        self.wire, self.seconds = wire_, job["cell_seconds"]
+
+class Notebook:
+    """The names that a notebook's cells define, run once from top to bottom.
+
+    given: makes of these names what a notebook finds there.  torch: what stands for torch where
+    statements only import it; None leaves the import as it is.
+    """
+
+    def __init__(self, wire_, job, given, torch=None):
+        self.wire, self.seconds, self.torch = wire_, job["cell_seconds"], torch
         self.skip, self.failed = set(job["skip"]), []
         self.compile = codeop.Compile()  # remembers `from __future__` from cell to cell
+        self.compile.flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         # Student code is the program: dataclasses and pickle look its names up there.
         module = types.ModuleType("__main__")
         sys.modules["__main__"] = module
         self.names = vars(module)
-        self.names.update(display=_nothing, get_ipython=_Shell)
-        self.written = set()
+        self.names.update(given(self.names))
+        self.shell = self.names["get_ipython"]
+        self.stubs, self.loop = {}, None
 
-    def run(self, cells):
-        later = []
-        step = 0
-        allow_seconds(self.seconds)
-        self.wire.send(at=-1, cell=None, line=0)
-        for cell, nodes in parsed(cells):
+    def run(self, blocks):
+        waiting, step = [], 0
+        for cell, nodes, line, _ in blocks:
             if nodes is None:
-                self.failed.append((cell, unread_line(cells[cell]), "SyntaxError"))
+                self.failed.append((cell, line, "SyntaxError"))
                 continue
             allow_seconds(self.seconds)
             for node in nodes:
                 step += 1
-                if not self.run_statement(cell, node, step, first=True):
-                    later.append((cell, node, step))
-        # Cells in another order: what a name was missing for may run now.
-        for cell, node, step in later:
-            allow_seconds(self.seconds)
-            self.run_statement(cell, node, step, first=False)
+                if not self.run_statement(cell, node, step, last=False):
+                    waiting.append((cell, node, step))
+        # Cells in another order: what a name was missing for may run now, and bring another.
+        before = None
+        while waiting:
+            last, before, now = before == len(waiting), len(waiting), waiting
+            waiting = []
+            for cell, node, step in now:
+                allow_seconds(self.seconds)
+                if not self.run_statement(cell, node, step, last=last):
+                    waiting.append((cell, node, step))
 
-    def run_statement(self, cell, node, step, *, first):
-        """False if a name was missing that a later cell may bring."""
+    def run_statement(self, cell, node, step, *, last):
+        """False if a name was missing that another cell may bring; then nothing is noted yet."""
         if step in self.skip:
             return True
-        name = getattr(node, "name", None)
-        if is_stub(node) and name in self.written:
+        stub = is_stub(node)
+        if stub and self.names.get(node.name) is not self.stubs.get(node.name):
             return True  # a stub pasted behind the answer
         self.wire.send(at=step, cell=cell, line=node.lineno)
+        # Magics ask for it by this name, whatever the notebook has imported.
+        self.names["get_ipython"] = self.shell
         try:
-            exec(self.compile(ast.Module([node], []), f"<cell {cell}>", "exec"), self.names)
+            if (node := self._without_torch(node)) is not None:
+                code = self.compile(ast.Module([node], []), f"<cell {cell}>", "exec")
+                self._execute(code)
         except NameError as error:
-            if first:
+            if not last:
                 return False
             self.note(cell, error)
         except BaseException as error:
-            self.note(cell, error)
+            if not is_setup(node):
+                self.note(cell, error)
         else:
-            if name and not is_stub(node):
-                self.written.add(name)
+            if stub:
+                self.stubs[node.name] = self.names.get(node.name)
         return True
+
+    def _without_torch(self, node):
+        """The statement without a plain ``import torch``, where something else stands for it."""
+        if self.torch is None or not isinstance(node, ast.Import):
+            return node
+        others = [alias for alias in node.names if alias.name != "torch" or alias.asname]
+        if len(others) == len(node.names):
+            return node
+        self.names["torch"] = self.torch
+        return ast.copy_location(ast.Import(others), node) if others else None
+
+    def _execute(self, code):
+        awaits = bool(code.co_flags & inspect.CO_COROUTINE)
+        if not awaits and "asyncio" not in sys.modules:
+            exec(code, self.names)
+            return
+        # In Jupyter every cell runs inside a loop, the same for all.
+        import asyncio
+
+        if self.loop is None:
+            self.loop = asyncio.new_event_loop()
+
+        async def inside():
+            value = eval(code, self.names)
+            if awaits:
+                await value
+
+        self.loop.run_until_complete(inside())
 
     def note(self, cell, error):
         kind, (place, line) = kind_of(error), line_of(error)
         self.failed.append((cell if place is None else place, line, kind))
-
-
-class _Shell:
-    """Stands for IPython: whatever is asked of it does nothing."""
-
-    def __getattr__(self, name):
-        return _nothing
-
-
-def _nothing(*arguments, **options):
-    return None
 
 
 def kind_of(error):

@@ -1,4 +1,4 @@
-"""What students hand in: code cells of a notebook in any shape, and whose it is.
+"""What students hand in: the files, and the code cells of a notebook in any shape.
 
 Nothing here runs or parses student code; that is done in the sandbox.
 """
@@ -6,20 +6,12 @@ Nothing here runs or parses student code; that is done in the sandbox.
 import hashlib
 import json
 import os
-import re
 import stat
-import unicodedata
 from pathlib import Path
 
+from lessons import grade_names
+
 LARGEST = 100 * 2**20  # bytes: a notebook with its pictures is a few
-BOOTSTRAP = 'importlib.util.find_spec("lessons")'
-COPY_OF = re.compile(r"^(?:copy of|kopie von|copie de|copia de|kopia)\s+", re.I)
-COPY_NUMBER = re.compile(r"(?:\s*\(\d+\)|\s+copy|-\d{1,2})$", re.I)
-# Moodle writes NAME_ID_assignsubmission_file_FILE, Canvas NAME_[LATE_]ID_SUBMISSION_FILE.
-MOODLE = re.compile(r"^(?P<who>.+_\d+)_assignsubmission_file_?(?P<file>.*)$")
-CANVAS = re.compile(r"^(?P<who>[^_]+)(?:_late)?_(?P<id>\d+)_\d+_(?P<file>.+)$", re.I)
-# What may stand behind the assignment's number in the name of its notebook.
-TOPICS = "order|sinusoids|rope|layouts|scores|length|capstone|context|cache"
 
 
 class Unreadable(Exception):
@@ -27,63 +19,46 @@ class Unreadable(Exception):
 
 
 def files(paths):
-    """(notebooks, others): the files to grade in the folders and files given, sorted by name."""
+    """(notebooks, others): the files to grade in the folders and files given, sorted by name.
+
+    Of folders inside a folder, those are looked into that a platform makes for what one student
+    handed in, and the whole of Gradescope's export.
+    """
     found, others = [], []
     for path in dict.fromkeys(map(Path, paths)):
-        inside = sorted(path.iterdir()) if path.is_dir() else [path]
-        for file in inside:
-            if file.name.startswith("."):
-                continue
+        for file in _inside(path) if path.is_dir() else [path]:
             (found if file.suffix.lower() == ".ipynb" else others).append(file)
     return found, others
 
 
-def student(path, assignment):
-    """Whose file it is: the name that is left without "Copy of", the assignment and numbers.
-
-    A file without a name of its own, such as "Copy of a2 (3).ipynb", is a student of that name.
-    """
-    stem = unicodedata.normalize("NFC", Path(path).stem).strip()
-    name = _bare(stem)
-    if moodle := MOODLE.match(name):
-        return moodle["who"]
-    if canvas := CANVAS.match(name):
-        return f"{canvas['who']}_{canvas['id']}"
-    title = rf"(?:^|[\s_.\-]+){assignment}(?:_(?:{TOPICS}))*(?=$|[\s_.\-])"
-    name = re.sub(title, " ", name, count=1, flags=re.I)
-    name = re.sub(r"\s+", " ", name).strip(" _-.")
-    return name or stem
+def _inside(folder):
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or path.name == grade_names.METADATA:
+            continue
+        looked_into = grade_names.FOLDER.fullmatch(path.name) or _is_export(path)
+        if looked_into and path.is_dir() and not path.is_symlink():
+            yield from _inside(path)
+        else:
+            yield path
 
 
-def by_student(paths, assignment):
-    """[(student, [files])] in the order of names; a student may have handed in several files."""
-    groups = {}
-    for path in paths:
-        groups.setdefault(student(path, assignment), []).append(path)
-    return sorted(groups.items())
+def _is_export(path):
+    try:
+        return (path / grade_names.METADATA).is_file()
+    except OSError:  # not a folder, or one that may not be looked into
+        return False
 
 
 def read(path):
     """The code of a notebook of any version, whatever metadata it has or lacks: one text a cell.
 
-    The book's bootstrap is taken out: it would load torch.
     Raises Unreadable.
     """
     try:
         notebook = json.loads(_text(path))
     except (ValueError, RecursionError):
         raise Unreadable("the file is cut off, or no notebook") from None
-    cells = _cells(notebook)
-    sources = [_source(cell) for cell in cells if _is_code(cell)]
-    return ["" if BOOTSTRAP in source else source for source in sources]
-
-
-def _bare(stem):
-    while True:
-        shorter = COPY_NUMBER.sub("", COPY_OF.sub("", stem)).strip()
-        if shorter == stem:
-            return stem
-        stem = shorter
+    return [_source(cell) for cell in _cells(notebook) if _is_code(cell)]
 
 
 def digest(path):
@@ -114,11 +89,11 @@ def _cells(notebook):
     if isinstance(notebook, dict):
         # Version 3 keeps its cells in worksheets.
         sheets = notebook.get("worksheets")
-        if isinstance(sheets, list) and sheets and isinstance(sheets[0], dict):
-            notebook = sheets[0]
-        cells = notebook.get("cells")
-        if isinstance(cells, list):
-            return [cell for cell in cells if isinstance(cell, dict)]
+        sheets = sheets if isinstance(sheets, list) else []
+        parts = [part for part in (notebook, *sheets) if isinstance(part, dict)]
+        lists = [part["cells"] for part in parts if isinstance(part.get("cells"), list)]
+        if lists:
+            return [cell for cells in lists for cell in cells if isinstance(cell, dict)]
     raise Unreadable("the file has no cells")
 
 
@@ -132,4 +107,6 @@ def _source(cell):
     source = cell.get("source", cell.get("input", ""))
     if isinstance(source, list):
         source = "".join(part for part in source if isinstance(part, str))
-    return source if isinstance(source, str) else ""
+    if not isinstance(source, str):
+        return ""
+    return source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")

@@ -15,24 +15,13 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from lessons import grade_sandbox
+from lessons import grade_layout, grade_python, grade_sandbox
 
 PACKAGE = grade_sandbox.PACKAGE
 MODULES = {path.name for path in PACKAGE.glob("*.py")}
 MESSAGE = 8 * 2**20  # bytes
 MESSAGES = 5000  # in one call: the questions to black boxes
 READING, TORCH = -1, 0  # where the worker is before it runs the first statement
-# Modules that need more than the sandbox has, and hold nothing that a task asks for.
-ASIDE = ("exercises", "plots", "show", "widgets")
-# What allowed modules import themselves.
-NEEDED = "validate"
-# The package's files that run in the sandbox, and their names there.
-FILES = {
-    "grade_worker": "worker.py",
-    "grade_cells": "cells.py",
-    "wire": "wire.py",
-    "grade_stub": "lessons/tasks.py",
-}
 
 
 class Broken(Exception):
@@ -69,21 +58,17 @@ LIMITS = Limits()
 
 
 class Bench:
-    """What all notebooks of a run share: the worker's files, laid out once; bwrap None: unsafe."""
+    """What all notebooks of a run share: the worker's files, laid out once.
 
-    def __init__(self, bwrap, allowed, examples, limits=LIMITS):
-        self.examples = examples
+    bwrap None: no walls.  python: a ``grade_python.Python``, by default the one that runs this.
+    """
+
+    def __init__(self, bwrap, allowed, examples, limits=LIMITS, python=None):
+        self.examples, self.python = examples, python or grade_python.own()
         self.bwrap, self.allowed, self.limits = bwrap, tuple(allowed), limits
         self.folder = Path(tempfile.mkdtemp(prefix="grade-"))
-        self.running, self.stopped = set(), False
-        lessons = self.folder / "lessons"
-        lessons.mkdir()
-        allowed = {n: f"lessons/{n}.py" for n in ("__init__", NEEDED, *self.allowed)}
-        for name, copy in {**FILES, **allowed}.items():
-            shutil.copyfile(PACKAGE / f"{name}.py", self.folder / copy)
-        # For the user that student code becomes, whatever the mask of the one who grades.
-        for path in (self.folder, *self.folder.rglob("*")):
-            path.chmod(0o755 if path.is_dir() else 0o644)
+        self.running, self.stopped, self.aside = set(), False, grade_layout.aside()
+        grade_layout.lay_out(self.folder, self.allowed)
 
     def close(self):
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -97,12 +82,37 @@ class Bench:
     def start(self, cells, skip, until):
         """A Process that has been told the notebook's cells, and what of them to leave out.
 
+        cells: None for a process that only reads, and runs nothing.
         until: the time by which it must be done with everything.
         Raises Broken after ``stop``.
         """
         if self.stopped:
             raise Broken("stopped")
         return Process(self, cells, skip, until)
+
+
+class Reading:
+    """One process that reads notebooks and runs none; where one of them ends it, another."""
+
+    def __init__(self, bench):
+        self.bench, self.process = bench, None
+
+    def too_new(self, cells):
+        """The numbers of the cells that only a later Python than the sandbox's could read."""
+        until = time.monotonic() + self.bench.limits.notebook
+        if self.process is None:
+            self.process = self.bench.start(None, (), until)
+        self.process.until = until
+        try:
+            return self.process.too_new(cells)
+        except (Stopped, Broken):  # then the grading of this notebook will say what it is
+            self.close()
+            return []
+
+    def close(self):
+        if self.process is not None:
+            self.process.close()
+            self.process = None
 
 
 class Process:
@@ -113,14 +123,16 @@ class Process:
         self.socket, theirs = socket.socketpair()
         with theirs:
             arguments = [str(theirs.fileno()), str(self.limits.memory)]
+            python = bench.python
             self.process = subprocess.Popen(
-                grade_sandbox.command(bench.bwrap, str(bench.folder), arguments),
+                grade_sandbox.command(bench.bwrap, str(bench.folder), arguments, python),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,  # 40 MB of print cost nothing
                 stderr=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
-                cwd=bench.folder,
-                env=grade_sandbox.environment(),
+                # Without walls, what %%writefile leaves is still in nobody else's way.
+                cwd=bench.folder if bench.bwrap else tempfile.mkdtemp(dir=bench.folder),
+                env=grade_sandbox.environment(python),
                 start_new_session=True,
             )
         bench.running.add(self)
@@ -129,8 +141,8 @@ class Process:
         self._send(
             cells=cells,
             skip=sorted(skip),
-            allowed=[NEEDED, "tasks", *bench.allowed],
-            aside=ASIDE,
+            allowed=[grade_layout.NEEDED, "tasks", *bench.allowed],
+            aside=bench.aside,
             examples=bench.examples.arguments,
             cell_seconds=self.limits.cell,
             call_seconds=self.limits.call,
@@ -170,11 +182,22 @@ class Process:
             if "hello" in message:
                 continue
             at = message.get("at")
-            # The import of torch comes first: later on, only student code could say it is there.
-            if type(at) is not int or (at == TORCH and self.at not in (None, READING)):
+            # What comes before all statements is told by the worker alone; later on, a message
+            # of that kind could only be student code's.
+            early = self.at in (None, READING, TORCH)
+            if early and message.get("lacks") == "torch":
+                raise Broken(f"it uses torch, and {self.bench.python.executable} has none")
+            if type(at) is not int or (at <= TORCH and not early):
                 raise self._stopped("wrote to the grader by itself")
             self.at, self.place = at, (message.get("cell"), message.get("line"))
             seconds = self.limits.torch if at == TORCH else self.limits.cell
+
+    def too_new(self, cells):
+        """The numbers of the cells that only a later Python than the sandbox's could read."""
+        self._send(read=cells)
+        numbers = self._receive(self.limits.cell).get("too_new")
+        self.begun = True
+        return [n for n in numbers if type(n) is int] if isinstance(numbers, list) else []
 
     def call(self, function, arguments, answer):
         """The message with what the student's function made of encoded arguments.

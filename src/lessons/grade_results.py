@@ -23,10 +23,11 @@ PACKAGE = Path(__file__).parent
 class Results:
     """The folder OUT of one assignment, new or continued.
 
+    python: the version that runs student code.
     Raises ValueError if it holds the results of another assignment, or points that are none.
     """
 
-    def __init__(self, folder, assignment, *, sandboxed=True):
+    def __init__(self, folder, assignment, *, sandboxed=True, python=""):
         self.folder, self.assignment = Path(folder), assignment
         self.records, self.pages = self.folder / "records", self.folder / "feedback"
         for made in (self.folder, self.records, self.pages):
@@ -36,7 +37,7 @@ class Results:
         self.waiting = 0  # answers without points by hand
         self.strangers = []  # names with points by hand and without a notebook
         code = [path.read_bytes() for path in sorted(PACKAGE.glob("*.py"))]
-        self.how = f"{self.seed} {sandboxed} {hashlib.sha256(b''.join(code)).hexdigest()}"
+        self.how = f"{self.seed} {sandboxed} {python} {hashlib.sha256(b''.join(code)).hexdigest()}"
 
     def digest(self, files):
         """What a record must have been made from to be good still: these files, this grader."""
@@ -49,6 +50,11 @@ class Results:
         """Whether the record of a student was made from what the digest was made from."""
         record = self._record(self.records / f"{_file_name(student)}.json")
         return record is not None and record["digest"] == digest
+
+    def drop(self, student):
+        """Forget what an earlier run, of another grader or another file, made of a student."""
+        for folder, kind in ((self.records, "json"), (self.pages, "html")):
+            (folder / f"{_file_name(student)}.{kind}").unlink(missing_ok=True)
 
     def keep(self, record):
         """Write the record of one student, and his page."""

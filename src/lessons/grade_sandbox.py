@@ -4,15 +4,15 @@ Inside there is a read-only system without network, an empty /tmp, and no file o
 those that the worker brings; nobody's submission, and no home.
 """
 
-import importlib.util
 import itertools
 import os
 import shlex
 import shutil
-import site
 import subprocess
 import sys
 from pathlib import Path
+
+from lessons import grade_python
 
 PACKAGE = Path(__file__).parent
 INSIDE = "/grade"  # where the worker lies in the sandbox
@@ -30,7 +30,6 @@ ENVIRONMENT = {
     "MPLCONFIGDIR": "/tmp",
     **{f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")},
 }
-LIBRARIES = ("numpy", "torch", "matplotlib")
 USERS = itertools.cycle(range(61184, 65000))  # numbers that no account has
 INSTALL = "apt-get install bubblewrap (Fedora: dnf install bubblewrap)"
 # Run inside, as the user that student code becomes: names the first path that it cannot read.
@@ -57,9 +56,10 @@ class NoSandbox(Exception):
     """There is no sandbox here; the text says what to do."""
 
 
-def require():
+def require(python=None):
     """The path of bubblewrap, once it has shown that it works here.
 
+    python: a ``grade_python.Python`` whose packages must be readable, by default the own one.
     Raises NoSandbox with the command that installs it, or what it says itself.
     """
     bwrap = shutil.which("bwrap")
@@ -79,12 +79,15 @@ def require():
             "book's page for instructors has it, under “What the sandbox does”. "
             "With --unsandboxed student code runs with all your rights, and every row says so."
         )
-    tops = [os.path.dirname(os.__file__), *libraries()]
+    python = python or grade_python.own()
+    own = f"{python.prefix}/lib/python{'.'.join(python.version.split('.')[:2])}"
+    tops = [own, *libraries(python)]
     packages = [folder for top in tops for folder in (top, *_packages(top))]
-    look = [*_python(), "-c", PROBE, str(_user()), *packages]
-    probe = subprocess.run([*_bubblewrap(bwrap, []), "--", *look], capture_output=True, text=True)
+    look = [*_start(python), "-c", PROBE, str(_user()), *packages]
+    walls = _bubblewrap(bwrap, [], python)
+    probe = subprocess.run([*walls, "--", *look], capture_output=True, text=True)
     if probe.returncode:
-        closed = (probe.stderr.strip().splitlines() or [sys.executable])[-1]
+        closed = (probe.stderr.strip().splitlines() or [python.executable])[-1]
         whole = next((top for top in tops if closed.startswith(top)), closed)
         raise NoSandbox(
             "Student code becomes a user without rights, who cannot read what grading needs: "
@@ -93,39 +96,39 @@ def require():
     return bwrap
 
 
-def command(bwrap, folder, arguments):
-    """The command that runs the worker of a folder with arguments; bwrap None: without walls."""
+def command(bwrap, folder, arguments, python=None):
+    """The command that runs the worker of a folder with arguments; bwrap None: without walls.
+
+    python: a ``grade_python.Python``, by default the one that runs this.
+    """
+    python = python or grade_python.own()
     here = INSIDE if bwrap else folder
-    worker = [*_python(), f"{here}/worker.py", *arguments, str(_user() if bwrap else 0)]
+    user = str(_user() if bwrap else 0)
+    worker = [*_start(python), f"{here}/worker.py", *arguments, user]
     if bwrap is None:
         return worker
-    return [*_bubblewrap(bwrap, ["--ro-bind", folder, INSIDE]), "--", *worker]
+    return [*_bubblewrap(bwrap, ["--ro-bind", folder, INSIDE], python), "--", *worker]
 
 
-def environment():
+def environment(python=None):
     """All that the worker finds in its environment."""
-    return {**ENVIRONMENT, "PYTHONPATH": os.pathsep.join(libraries())}
+    return {**ENVIRONMENT, "PYTHONPATH": os.pathsep.join(libraries(python))}
 
 
-def libraries():
+def libraries(python=None):
     """The folders that hold other people's packages: NumPy, and torch and Matplotlib if there."""
-    folders = [*site.getsitepackages(), site.getusersitepackages()]
-    for name in LIBRARIES:
-        found = importlib.util.find_spec(name)
-        if found and found.origin:
-            folders.append(str(Path(found.origin).parents[1]))
-    return [folder for folder in dict.fromkeys(folders) if os.path.isdir(folder)]
+    return (python or grade_python.own()).libraries
 
 
 def _packages(folder):
     """The packages of a folder that student code may import first of all."""
-    found = (os.path.join(folder, name) for name in LIBRARIES)
+    found = (os.path.join(folder, name) for name in ("numpy", "torch", "matplotlib"))
     return [path for path in found if os.path.isdir(path)]
 
 
-def _python():
+def _start(python):
     # -S: site's .pth files may lead to the package itself, so PYTHONPATH names the folders.
-    return [os.path.realpath(sys.executable), "-s", "-S", "-B"]
+    return [python.executable, "-s", "-S", "-B"]
 
 
 def _user():
@@ -133,8 +136,9 @@ def _user():
     return next(USERS) if os.geteuid() == 0 else 0
 
 
-def _bubblewrap(bwrap, more):
+def _bubblewrap(bwrap, more, python=None):
     """The command line of the sandbox, up to the program that runs in it."""
+    python = python or grade_python.own()
     options = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
     options += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--clearenv"]
     options += ["--cap-drop", "ALL"]
@@ -143,7 +147,7 @@ def _bubblewrap(bwrap, more):
         options += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         options += ["--unshare-user"]
-    for name, value in environment().items():
+    for name, value in environment(python).items():
         options += ["--setenv", name, value]
     for path in SYSTEM:
         if os.path.islink(path):
@@ -153,12 +157,12 @@ def _bubblewrap(bwrap, more):
     # Before the folders of packages: they may lie in /tmp themselves.
     options += ["--proc", "/proc", "--dev", "/dev"]
     options += ["--perms", "1777", "--size", str(TMP), "--tmpfs", "/tmp"]
-    for path in (*SETTINGS, sys.base_prefix, *libraries()):
+    for path in (*SETTINGS, python.prefix, *libraries(python)):
         # Folders on the way are for root alone unless they are made first.
         for parent in [*Path(path).parents][-2::-1]:
             options += ["--perms", "0755", "--dir", str(parent)]
         options += ["--ro-bind-try", path, path]
     # An installed package is the answer key: an empty folder takes its place.
-    if any(PACKAGE.is_relative_to(folder) for folder in (*SYSTEM, sys.base_prefix, *libraries())):
+    if any(PACKAGE.is_relative_to(f) for f in (*SYSTEM, python.prefix, *libraries(python))):
         options += ["--tmpfs", str(PACKAGE), "--remount-ro", str(PACKAGE)]
     return [bwrap, *options, *more, "--chdir", "/tmp", "--remount-ro", "/dev", "--remount-ro", "/"]

@@ -3,12 +3,13 @@
 Started with a socket, a limit on memory and a user to become.  It is told the notebook's code
 cells, says which statement it is at, and then answers calls: numbers come in, numbers go out.
 There are no right answers here, and nothing that student code could change counts for a grade.
-This file is run by itself, beside copies of ``grade_cells``, ``wire`` and ``grade_stub``.
+This file is run by itself, beside copies of ``grade_process.FILES``.
 """
 
 import contextlib
 import importlib
 import importlib.abc
+import importlib.machinery
 import json
 import os
 import random
@@ -18,7 +19,10 @@ import sys
 import warnings
 
 import cells
+import newer
 import numpy as np
+import reading
+import shell
 import wire
 
 PROCESSES, FILE_BYTES, OPEN_FILES = 64, 64 * 2**20, 256
@@ -52,8 +56,11 @@ class Wire:
         return FROM_JSON(line.decode())
 
 
-class Absent(importlib.abc.MetaPathFinder):
-    """Modules of ``lessons`` that the assignment does not allow: a sentence, and a flag."""
+class Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Modules of ``lessons`` that the assignment does not allow: a sentence, and a flag.
+
+    aside: those that hold nothing a task asks for; they are there, and do nothing.
+    """
 
     def __init__(self, allowed, aside):
         self.allowed, self.aside, self.flags = set(allowed), set(aside), []
@@ -62,12 +69,18 @@ class Absent(importlib.abc.MetaPathFinder):
         package, _, module = name.partition(".")
         if package != "lessons" or not module or module in self.allowed:
             return None
-        if module in self.aside:
-            raise ImportError(f"{name} is not here while a notebook is graded", name=name)
+        if module.partition(".")[0] in self.aside:
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
         self.flags.append(module)
         raise ImportError(
             f"{name} does what this assignment asks you to write: it is not here", name=name
         )
+
+    def create_module(self, spec):
+        return shell.Aside(spec.name)
+
+    def exec_module(self, module):
+        pass
 
 
 def limit(memory):
@@ -115,6 +128,49 @@ def answer(wire_, names, request):
         return {"error": cells.kind_of(error), "cell": cell, "line": line}
 
 
+def too_new(found):
+    """The numbers of the cells that only a later Python could read."""
+    numbers = []
+    for block in found:
+        if block.nodes is None:
+            with contextlib.suppress(newer.NoPython, reading.Unread, RecursionError):
+                reading.Reader([]).statements(newer.older(block.source))
+                numbers.append(block.cell)
+    return numbers
+
+
+@contextlib.contextmanager
+def transformer():
+    """IPython's transformer, from the copy beside this file: it can be imported in this block."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "shell")
+    sys.path.insert(0, folder)
+    yield
+    sys.path.remove(folder)
+    # A notebook that imports IPython gets the whole of it.
+    for name in [name for name in sys.modules if name.partition(".")[0] == "IPython"]:
+        del sys.modules[name]
+
+
+def read_only(connection, job):
+    """Answer with what cannot be read of one notebook after the other; none of it is run."""
+    with transformer():
+        while True:
+            request = connection.receive()
+            cells.allow_seconds(job["cell_seconds"])
+            found = reading.Reader(request["read"]).blocks()
+            connection.send(too_new=too_new(found))
+
+
+def import_torch(connection, job):
+    """Before any student code, so that nobody but this process can say that it is missing."""
+    cells.allow_seconds(job["import_seconds"])
+    connection.send(at=0, cell=None, line=0)
+    try:
+        importlib.import_module("torch")
+    except ImportError:
+        connection.send(lacks="torch")
+
+
 def main():
     descriptor, memory, user = map(int, sys.argv[1:])
     if user:
@@ -125,6 +181,8 @@ def main():
     connection = Wire(descriptor)
     limit(memory)
     job = connection.receive()
+    if job["cells"] is None:
+        read_only(connection, job)
     absent = Absent(job["allowed"], job["aside"])
     sys.meta_path.insert(0, absent)
     warnings.simplefilter("ignore")
@@ -137,13 +195,18 @@ def main():
 
     vars(stub).update(example=example)
     connection.send(hello=True)
-    notebook = cells.Notebook(connection, job)
-    if any("torch" in source for source in job["cells"]):
-        cells.allow_seconds(job["import_seconds"])
-        connection.send(at=0, cell=None, line=0)
-        with contextlib.suppress(ImportError):  # the student's own import says so
-            notebook.names["torch"] = importlib.import_module("torch")
-    notebook.run(job["cells"])
+    cells.allow_seconds(job["cell_seconds"])
+    connection.send(at=-1, cell=None, line=0)
+    with transformer():
+        found = reading.Reader(job["cells"]).blocks()
+    torch = None
+    if reading.asks_for_torch(found):
+        import_torch(connection, job)
+    else:
+        torch = shell.Torch()
+    sys.path.insert(0, os.getcwd())  # where %%writefile leaves a helper
+    notebook = cells.Notebook(connection, job, shell.given, torch)
+    notebook.run(found)
     connection.send(ready=True, failed=notebook.failed[:20], flags=absent.flags)
     while True:
         request = connection.receive()
