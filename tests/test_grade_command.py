@@ -111,7 +111,7 @@ def test_in_a_sandbox_there_is_no_such_flag_and_it_is_asked_for_unless_told(
     given, tmp_path, monkeypatch
 ):
     folder, asked = handed_in(tmp_path, ada="1"), []
-    monkeypatch.setattr(grade_sandbox, "require", lambda: asked.append(1) or "bwrap")
+    monkeypatch.setattr(grade_sandbox, "require", lambda python: asked.append(1) or "bwrap")
     run(tmp_path, folder)
     assert asked == []
     grade.run("a1", [folder], tmp_path / "out", jobs=1)

@@ -1,10 +1,12 @@
 """lessons.variants: every step is the same rotation; and the benchmarks that use them."""
 
 import json
+import logging
 import os
 import shutil
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -197,17 +199,23 @@ def test_can_compile_is_no_where_torch_was_told_not_to_compile():
     assert not compiles(TORCH_COMPILE_DISABLE="1")
 
 
-def test_can_compile_compiles_one_line_once(monkeypatch):
+def test_can_compile_compiles_one_line_once_and_is_silent(monkeypatch, caplog):
     made = []
 
-    def eager(function, **options):
-        made.append(options)
-        return function
+    def loud(function, **options):
+        def said(x):
+            warnings.warn("slower on this Python", RuntimeWarning, stacklevel=1)
+            logging.getLogger("torch").warning("a toolkit without its GPU")
+            return function(x)
 
-    monkeypatch.setattr(torch, "compile", eager)
+        made.append(options)
+        return said
+
+    monkeypatch.setattr(torch, "compile", loud)
     variants.can_compile.cache_clear()
     assert variants.can_compile() and variants.can_compile()
     assert made == [{"fullgraph": True}]
+    assert caplog.text == "" and logging.root.isEnabledFor(logging.WARNING)
     variants.can_compile.cache_clear()
 
 

@@ -78,6 +78,8 @@ def surroundings():
         "PYTHONDONTWRITEBYTECODE": "",
         # What a program prints and what it complains of stand in a log in their order.
         "PYTHONUNBUFFERED": "1",
+        # Torch on Python 3.13.0 alone, about speed; what a cell complains of fails the build.
+        "PYTHONWARNINGS": "ignore:Guards may run slower on Python 3.13.0:RuntimeWarning",
         "PATH": os.environ.get("PATH", os.defpath),
         "IPYTHONDIR": str(home / "ipython"),
         "JUPYTER_CONFIG_DIR": str(home / "jupyter" / "config"),

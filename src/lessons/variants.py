@@ -9,8 +9,10 @@ All pair channel i with i + pairs, but for ``complex_product``, whose pairs are 
 
 import functools
 import json
+import logging
 import statistics
 import time
+import warnings
 from importlib import resources
 
 import numpy as np
@@ -187,15 +189,21 @@ def can_compile():
     """Whether torch.compile works here: one line is compiled and run, once a process.
 
     A compiler that is found may still not do: torch hands the linker a folder with a space in
-    pieces, and a GPU needs Triton too.
+    pieces, and a GPU needs Triton too.  What torch logs on the way is not shown.
     Returns a bool.
     """
     line = torch.compile(lambda x: x + 1, fullgraph=True)  # in one graph, or it raises
     x = torch.zeros(8, device="cuda" if torch.cuda.is_available() else "cpu")
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
     try:
-        return bool((line(x) == 1).all())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return bool((line(x) == 1).all())
     except Exception:  # of Dynamo, of Inductor, of a linker: each has its own
         return False
+    finally:
+        logging.disable(before)
 
 
 def saved(machine):
