@@ -5,6 +5,8 @@ BAD: values of every type, whatever the argument.  SAME: the good value itself, 
 
 import decimal
 import fractions
+import tempfile
+import warnings
 
 import numpy as np
 import torch
@@ -98,7 +100,140 @@ def _read_only(array):
     return array
 
 
+class Table:
+    """Rows with names, as other libraries have them: NumPy can make a plain array of one."""
+
+    def __init__(self, rows):
+        self.rows = np.asarray(rows)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.rows, dtype)
+
+
+class Interface:
+    """As Table, by NumPy's older protocol."""
+
+    def __init__(self, rows):
+        self.rows = np.asarray(rows)
+        self.__array_interface__ = self.rows.__array_interface__
+
+
+class Metres(np.ndarray):
+    """An array that means more than its numbers."""
+
+
+def _matrix(array):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        return np.matrix(array) if array.ndim < 3 else np.ma.array(array)
+
+
+def _rare(dress):
+    """Torch warns of most of these: a prototype, or about to go."""
+
+    def quietly(tensor):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return dress(tensor)
+
+    return quietly
+
+
+def _masked(tensor):
+    return torch.masked.masked_tensor(tensor, torch.ones_like(tensor, dtype=torch.bool))
+
+
+def _by_rows(tensor):
+    return tensor.reshape(-1, tensor.shape[-1]).to_sparse_csr()
+
+
+def _quantized(tensor):
+    return torch.quantize_per_tensor(tensor.float(), 0.1, 0, torch.qint8)
+
+
+# A good value in a dress that NumPy or torch would take off without a word; and numbers so narrow
+# that nobody computes in them.
+DRESSED_ARRAYS = {
+    "masked": np.ma.array,
+    "masked throughout": lambda array: np.ma.array(array, mask=True),
+    "with fields by name": lambda array: array.view(np.recarray),
+    "a matrix": _matrix,
+    "a class of arrays": lambda array: array.view(Metres),
+    "a table": Table,
+    "by an interface": Interface,
+    "rows that are masked": lambda array: [np.ma.array(row) for row in np.atleast_1d(array)],
+    "rows of a class": lambda array: tuple(np.asarray(row).view(Metres) for row in array),
+    "spans of time": lambda array: array.astype("m8[s]"),
+    "dates": lambda array: array.astype("M8[s]"),
+    "structured": lambda array: np.asarray(array, [("a", array.dtype)]),
+}
+DRESSED_NUMBERS = {
+    "masked": np.ma.array,
+    "masked away": lambda number: np.ma.masked,
+    "of a class": lambda number: np.array(number).view(Metres),
+    "a span of time": lambda number: np.timedelta64(int(number)),
+    "days": lambda number: np.timedelta64(int(number), "D"),
+    "days without axes": lambda number: np.array(int(number), "m8[D]"),
+    "a date": lambda number: np.datetime64(int(number), "D"),
+    "a table": Table,
+}
+FLOATS_OF_8_BITS = [getattr(torch, name) for name in dir(torch) if name.startswith("float8_")]
+HIDING_TENSORS = {
+    "masked": _rare(_masked),
+    "nested": _rare(lambda tensor: torch.nested.nested_tensor([tensor, tensor])),
+    "sparse": torch.Tensor.to_sparse,
+    "by rows": _rare(_by_rows),
+    "for one processor": lambda tensor: tensor.float().to_mkldnn(),
+}
+DRESSED_TENSORS = HIDING_TENSORS | {
+    "complex of 16 bits": _rare(lambda tensor: tensor.to(torch.complex32)),
+    "quantized": _rare(_quantized),
+    **{str(dtype): lambda tensor, dtype=dtype: tensor.to(dtype) for dtype in FLOATS_OF_8_BITS},
+}
+
+
+def dressed(good):
+    """{kind: the value of an argument that must be refused}, as far as it has one."""
+    if isinstance(good, bool):
+        return {}
+    if isinstance(good, (int, float)):
+        return {kind: dress(good) for kind, dress in DRESSED_NUMBERS.items()}
+    if isinstance(good, (list, np.ndarray)):
+        try:
+            array = np.array(good)
+        except ValueError:
+            return {}
+        if array.dtype.kind in "iuf" and array.ndim:
+            return {kind: dress(array) for kind, dress in DRESSED_ARRAYS.items()}
+    if isinstance(good, torch.Tensor) and good.dtype != torch.bool:
+        return {kind: dress(good) for kind, dress in DRESSED_TENSORS.items()}
+    return {}
+
+
+def _as(dtype):
+    """The same numbers in another type, if it holds them all."""
+
+    def dress(array):
+        with np.errstate(all="ignore"):
+            other = array.astype(dtype)
+        return other if (other.astype(float) == array.astype(float)).all() else array
+
+    return dress
+
+
+def _mapped(array):
+    """In a file, as a large array is read."""
+    with tempfile.TemporaryFile() as file:
+        mapped = (
+            np.memmap(file, array.dtype, "w+", shape=array.shape or (1,)) if array.size else array
+        )
+        mapped[...] = array
+    return mapped
+
+
 ARRAYS = {
+    **{dtype: _as(dtype) for dtype in np.typecodes["AllInteger"] + np.typecodes["Float"]},
+    "in a file": _mapped,
     "with gaps": _apart,
     "backwards in memory": lambda array: np.flip(np.flip(array).copy()),
     "by columns": np.asfortranarray,

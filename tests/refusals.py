@@ -5,7 +5,7 @@ import refusals_numpy
 import refusals_tasks
 import refusals_torch
 
-from lessons import attention_layer, recipes, validate, validate_rows
+from lessons import attention_layer, per_layer, recipes, validate, validate_rows
 
 TABLE = refusals_numpy.TABLE | refusals_longer.TABLE | refusals_torch.TABLE
 TABLE |= refusals_tasks.TABLE
@@ -16,4 +16,5 @@ CALLED = {
     (validate.grid, "ids"): "positions",
     (recipes.build, "schemes"): "(name|schemes)",
     (attention_layer.fits, "term"): "mask",
+    (per_layer.PerLayer, "each"): "(schemes?)",
 }

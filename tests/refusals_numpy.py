@@ -108,6 +108,10 @@ TABLE = {
         "bias": (None, [*BIAS, (np.zeros((4, 3, 3)), "(4, 3, 3)")]),
         "mask": (None, [*MASK, (np.ones((4, 3, 3), bool), "(4, 3, 3)")]),
     },
+    relative.t5_begins: {
+        "n_buckets": (32, [*COUNT, (2, "2"), (9, "9")]),
+        "max_distance": (128, [*COUNT, (16, "16")]),
+    },
     criteria.random_contents: {
         "n_heads": (2, COUNT),
         "head_dim": (4, COUNT),

@@ -23,9 +23,11 @@ from lessons import (
     corpus,
     layers,
     model,
+    per_layer,
     recall_task,
     recipes,
     scheme,
+    turn,
 )
 
 NO_TENSOR = [(None, "NoneType"), (np.ones(3), "ndarray"), ([1.0], "list"), (3, "int")]
@@ -68,6 +70,31 @@ TABLE = {
         "x_name": ("x", FREE),
     },
     scheme.shape: {"tensor": (TENSOR, FREE)},
+    scheme.floats: {
+        "value": (TENSOR, [*NO_TENSOR, (torch.ones(3).int(), "int32")]),
+        "name": ("value", FREE),
+    },
+    scheme.span: {"values": (torch.arange(3), FREE)},
+    # Rotary has refused what does not fit.
+    **{
+        pairs: {
+            "x": (torch.ones(3, 4), FREE),
+            "cos": (torch.ones(2), FREE),
+            "sin": (torch.ones(2), FREE),
+        }
+        for pairs in (turn.half, turn.interleaved)
+    },
+    per_layer.PerLayer: {
+        "each": (
+            [layers.NoPosition()],
+            [
+                (None, "NoneType"),
+                ([None], "NoneType"),
+                ("ab", "str"),
+                ([torch.nn.Linear(2, 2)], "Linear"),
+            ],
+        )
+    },
 }
 # The model, its attention and its cache: what their methods refuse has its cases in their tests.
 NO_BOOL = [
@@ -133,6 +160,12 @@ TABLE |= {
         "q_positions": (torch.arange(3), FREE),
         "k_positions": (torch.arange(3), FREE),
         "window": (2, FREE),
+    },
+    attention_layer.attend: {
+        "q": (SCORES, FREE),
+        "k": (SCORES, FREE),
+        "v": (SCORES, FREE),
+        "term": (torch.ones(3, 3).bool(), FREE),
     },
     attention_layer.score_terms: {
         "q": (SCORES, FREE),

@@ -44,10 +44,12 @@ ARROWS = {
 # The torch half takes tables and refusals from the NumPy half, and nothing of the page.
 TORCH = {
     "scheme": set(),
-    "layers": {"scheme", "validate", "sinusoidal", "rope", "alibi", "relative"},
+    "turn": set(),
+    "per_layer": {"scheme"},
+    "layers": {"scheme", "turn", "validate", "sinusoidal", "rope", "alibi", "relative"},
     "attention_layer": {"scheme", "validate"},
     "cache": {"scheme", "validate"},
-    "model": {"scheme", "validate", "attention_layer", "cache"},
+    "model": {"scheme", "validate", "attention_layer", "cache", "per_layer"},
     # What is trained and measured: each builds on the model, and the model on none of them.
     "training": {"validate", "attention_layer"},
     "recall_task": {"validate", "training"},

@@ -16,7 +16,7 @@ import torch
 from refusals import CALLED, TABLE
 from test_validate import called
 
-from lessons import validate
+from lessons import attention_layer, scheme, validate
 
 EVERY = [
     pytest.param(function, name, id=f"{called(function)}-{name}")
@@ -96,6 +96,36 @@ def test_the_same_value_in_another_dress_gives_the_same_answer(function, name):
             continue
         for one, other in zip(arrays(found), arrays(wanted), strict=True):
             np.testing.assert_array_equal(one, other, err_msg=kind)
+
+
+# What asks for a shape alone, and is given a tensor as often as an array; and what asks whether a
+# tensor is a plain one, and leaves its dtype to others.
+ANY_DRESS = {(validate.has_shape, "array")}
+ANY_DTYPE = {
+    (scheme.tensor, "value"),
+    (scheme.beside, "value"),
+    (scheme.rows, "positions"),
+    (attention_layer.fits, "term"),
+}
+
+
+@pytest.mark.parametrize(("function", "name"), EVERY)
+def test_a_value_that_says_more_than_its_numbers_is_refused_by_name(function, name):
+    if (function, name) in ANY_DRESS:
+        return
+    dressed = kinds.dressed(good_values(function)[name])
+    if (function, name) in ANY_DTYPE:
+        dressed = {kind: dressed[kind] for kind in kinds.HIDING_TENSORS}
+    for kind, value in dressed.items():
+        given = good_values(function) | {name: value}
+        try:
+            function(**given)
+        except TypeError as error:
+            assert named(function, name, given, str(error)), f"{kind}: {error}"
+        except ValueError as error:  # an argument in which a list was wanted
+            raise AssertionError(f"{kind}: {error}") from error
+        else:
+            raise AssertionError(f"{kind} was taken")
 
 
 def test_there_are_many():

@@ -36,7 +36,7 @@ TABLES = {  # what each fixed table must hold, float64
     "alibi": (lambda: layers.Alibi(12), {"slopes": alibi.slopes(12)}),
     "t5": (
         lambda: layers.T5Bias(3),
-        {"buckets": relative.t5_bucket(-np.arange(129), bidirectional=False)},
+        {"begins": relative.t5_begins()},
     ),
 }
 
@@ -135,7 +135,7 @@ def test_trained_tables_round_trip_and_can_be_drawn_again_after_meta():
 
 def test_a_table_is_a_copy_that_nobody_shares():
     first, second = layers.T5Bias(3), layers.T5Bias(3)
-    first.buckets.zero_()
+    first.begins.zero_()
     assert_tables("t5", second)
     assert_tables("t5", first.to("cpu"))  # any move fills it again
 

@@ -64,7 +64,7 @@ def test_copies_are_whole_and_their_own(name, again):
     assert torch.equal(model(IDS), wanted) and (twin(IDS) == 0).all()
     for one, other in zip(model.schemes, twin.schemes, strict=True):
         if isinstance(other, layers.LogQueries):  # its hooks are those of its own inner scheme
-            assert other.bias.__self__ is other.inner is not one.inner
+            assert other.inner is not one.inner and other.bias.__self__ is other
 
 
 @pytest.mark.parametrize("name", ["rope", "sinusoidal", "alibi", "t5", "log queries"])

@@ -53,6 +53,26 @@ def test_a_term_is_the_bias_where_one_may_look_and_fits_as_numpy_says(
         assert (found == bias.to(dtype))[..., mask].all()
 
 
+@about(attention_layer.attend)
+@given(st.data(), sizes, sizes, sizes, sizes, st.booleans())
+def test_attention_is_that_of_numpy_and_a_row_that_sees_nothing_is_0(
+    data, batch, heads, q_len, k_len, biased
+):
+    q, k, v = (
+        tensor(data.draw, batch, heads, n, 4, dtype=torch.float64) for n in (q_len, k_len, k_len)
+    )
+    mask = torch.from_numpy(normal(data.draw(seeds), q_len, k_len) > 0)
+    bias = torch.from_numpy(normal(data.draw(seeds), heads, q_len, k_len)) if biased else None
+    term = attention_layer.score_terms(q, k, bias, mask)
+    wanted, _ = attention.attend(
+        *(t.numpy() for t in (q, k, v)),
+        bias=bias if bias is None else bias.numpy(),
+        mask=mask.numpy(),
+    )
+    near(attention_layer.attend(q, k, v, term), wanted, 1e-9)
+    near(torch.func.vmap(attention_layer.attend, (0, 0, 0, None))(q, k, v, term), wanted, 1e-9)
+
+
 @about(attention_layer.CausalSelfAttention)
 @slow(2)
 @given(

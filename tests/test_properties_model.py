@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
@@ -12,10 +13,10 @@ from drawn_torch import places, sizes
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons import cache, layers, model, positions
+from lessons import cache, layers, model, per_layer, positions
 
 names = st.sampled_from(list(tiny.MODELS))
-ABSOLUTE = {*tiny.ADDED, "log queries", "alibi, log none"}
+ABSOLUTE = tiny.ADDED | {name for name in tiny.MODELS if "log" in name}
 relative = st.sampled_from(sorted(set(tiny.MODELS) - ABSOLUTE))
 # One scheme, no vectors added: the cached key of a token can be moved.
 movable = st.sampled_from(["none", "rope", "interleaved", "partial", "louder", "alibi", "t5"])
@@ -81,6 +82,25 @@ def test_relative_schemes_do_not_see_a_common_offset(name, seed, batch, seq, dat
     bounded = any(s.max_len for s in reader.schemes)
     by = data.draw(st.integers(0, tiny.FAR - 1 - at.max().item() if bounded else FAR))
     tiny.near(reader(ids, positions=at + by), reader(ids, positions=at), 1e-5)
+
+
+@about(per_layer.PerLayer)
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=6), st.lists(st.integers(0, 4), max_size=3))
+def test_layers_keep_their_schemes_and_every_module_has_one_place(layers_, wraps):
+    pool = [layers.T5Bias(1), layers.Alibi(1)]
+    for inner in wraps:  # each may wrap any that was there before
+        pool.append(layers.LogQueries(pool[inner % len(pool)], 4))
+    given_ = [pool[which % len(pool)] for which in layers_]
+    each, at = per_layer.PerLayer(given_), torch.arange(9)
+    assert len(each) == len(given_) and [type(s) for s in each] == [type(s) for s in given_]
+    for one, other in zip(each, given_, strict=True):
+        assert torch.equal(one.bias(at, at), other.bias(at, at))
+    for a, b in itertools.combinations(range(len(given_)), 2):
+        assert (each.paths[a] == each.paths[b]) == (given_[a] is given_[b])
+    assert list(each.by_path()) == list(dict.fromkeys(each.paths))
+    assert len(list(each.named_modules())) == len(list(each.named_modules(remove_duplicate=False)))
+    needed = {id(m) for s in given_ for m in s.parameters()}
+    assert {id(m) for m in each.parameters()} == needed
 
 
 @about(model.TinyTransformer, model.ModelConfig)

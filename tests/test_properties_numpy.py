@@ -262,7 +262,7 @@ def test_a_bias_is_a_line_in_the_distance_and_blind_to_a_common_shift(n, q, k, b
     near(batched[1], alibi.bias(slopes, q + 1, k, symmetric=symmetric), 0)
 
 
-@about(relative.t5_bucket)
+@about(relative.t5_bucket, relative.t5_begins)
 @given(st.integers(1, 16), st.integers(1, 10_000), st.booleans(), st.integers(0, FAR - 64))
 def test_buckets_are_exact_then_wider_never_fall_and_end_at_the_last(exact, more, both, far):
     per_side = 2 * exact + (2 * (exact == 1))

@@ -20,6 +20,7 @@ from lessons import (
     rope,
     scheme,
     sinusoidal,
+    turn,
     validate_rows,
 )
 
@@ -74,6 +75,17 @@ def test_a_rotation_is_that_of_numpy_and_its_gradient_is_the_way_back(
     if x.dtype in (torch.float64, torch.float32):
         wide[..., :channels] *= factor**2
         near(back, wide, 1e-5 * max(1, np.abs(wide).max()))
+
+
+@about(turn.half, turn.interleaved)
+@given(st.data(), shapes, sizes, sizes, pairings, dtypes)
+def test_pairs_turn_as_numpy_turns_them(data, lead, seq, pairs, pairing, dtype):
+    x = tensor(data.draw, *lead, seq, 2 * pairs, dtype=dtype)
+    angles = normal(data.draw(seeds), seq, pairs)
+    cos, sin = (torch.from_numpy(table).float() for table in (np.cos(angles), np.sin(angles)))
+    found = {"half": turn.half, "interleaved": turn.interleaved}[pairing](x, cos, sin)
+    assert found.dtype == torch.promote_types(dtype, torch.float32)
+    near(found, rope.rotate_by(x.double().numpy(), angles, pairing=pairing), 1e-5)
 
 
 @functools.cache
@@ -178,6 +190,22 @@ def test_a_scheme_takes_exactly_the_positions_of_its_table_wherever_it_was_moved
     for moved in copies:
         moved.load_state_dict(made.state_dict())
         near(getattr(moved, hook)(*given).detach(), found.detach(), 0)
+
+
+@about(scheme.floats, scheme.span)
+@given(st.data(), shapes, dtypes, whole_dtypes)
+def test_the_span_of_whole_numbers_and_the_types_that_one_computes_in(data, shape, dtype, whole):
+    values = torch.tensor(normal(data.draw(seeds), *shape) * 1e8).to(whole)
+    assert scheme.span(values) == (values.min().item(), values.max().item())
+    for unread in (values[None][:0], values.to("meta")):
+        assert scheme.span(unread) is None
+    if shape:
+        seen = []
+        torch.func.vmap(lambda row: seen.append(scheme.span(row)) or row)(values)
+        assert seen == [None]
+    scheme.floats(values.to(dtype), "x")
+    for wrong in (values, values.to(torch.complex64), values.to(torch.float8_e4m3fn), values > 0):
+        assert refuses(lambda: scheme.floats(wrong, "x")).startswith("x must hold")  # noqa: B023
 
 
 @about(scheme.rows, scheme.whole, scheme.tensor, scheme.beside, scheme.shape)

@@ -1,5 +1,8 @@
 """T5's buckets: values of the authors' code, laws, and the faults that people report."""
 
+import decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -53,12 +56,105 @@ def test_exact_half_logarithmic_half_and_no_bucket_left_over(n_buckets, max_dist
     assert bucket.dtype == np.int64 and bucket.shape == distances.shape
 
 
-@pytest.mark.parametrize("max_distance", [9, 11, 23])
-def test_logarithmic_buckets_begin_where_the_formula_says(max_distance):
-    bucket = relative.t5_bucket(-np.arange(40), 8, max_distance, bidirectional=False)
-    steps = np.arange(1, 4)
-    begins = [int(np.argmax(bucket == 4 + step)) for step in steps]
-    assert begins == np.ceil(4 * (max_distance / 4) ** (steps / 4)).tolist()
+def by_whole_numbers(distance, n_buckets, max_distance):
+    """The causal bucket, step by step: the largest k below n with (d/e)^n ≥ (M/e)^k."""
+    exact = n = n_buckets // 2
+    if distance < exact:
+        return distance
+    gone, whole = Fraction(distance, exact) ** n, Fraction(max_distance, exact)
+    return exact + max(k for k in range(n) if gone >= whole**k)
+
+
+REACHES = [
+    *(
+        (n_buckets, e + more)
+        for e in range(2, 17)
+        for n_buckets in [2 * e]
+        for more in range(1, 33)
+    ),
+    *((20, 320), (20, 80), (32, 128), (32, 256), (8, 64), (16, 100), (40, 320), (64, 512)),
+]
+
+
+def test_buckets_are_those_of_whole_numbers_at_every_count_and_distance():
+    def wrong(bucket):
+        return [
+            (n_buckets, max_distance, d)
+            for n_buckets, max_distance in REACHES
+            for distances in [np.arange(max_distance + 2)]
+            for d, b in enumerate(bucket(-distances, n_buckets, max_distance, bidirectional=False))
+            if b != by_whole_numbers(d, n_buckets, max_distance)
+        ]
+
+    def rounded(relative_position, n_buckets, max_distance, **options):
+        exact, d = n_buckets // 2, -relative_position
+        steps = np.log(np.maximum(d, exact) / exact) / np.log(max_distance / exact) * exact
+        return np.where(d < exact, d, np.minimum(exact + steps.astype(int), n_buckets - 1))
+
+    assert wrong(relative.t5_bucket) == []
+    missed = wrong(rounded)
+    assert (20, 320, 40) in missed and not [case for case in missed if case[:2] == (32, 128)]
+
+
+def test_the_edges_that_were_reported():
+    given = [-20, -40, -160]
+    assert relative.t5_bucket(given, 20, 320, bidirectional=False).tolist() == [12, 14, 18]
+    both = relative.t5_bucket([*given, 20, 40, 160], 40, 320)
+    assert both.tolist() == [12, 14, 18, 32, 34, 38]
+
+
+@pytest.mark.parametrize(
+    ("n_buckets", "max_distance"),
+    [
+        (4, 3),
+        (4, 2**31 - 1),
+        (2**31 - 4, 2**31 - 1),
+        (2**30, 2**30),
+        (2**20, 2**31 - 1),
+        (1000, 501),
+    ],
+)
+def test_the_largest_and_smallest_arguments(n_buckets, max_distance):
+    exact, last = n_buckets // 2, n_buckets - 1
+    spread = exact * (max_distance / exact) ** (np.arange(1, 200) / 200)
+    distances = np.unique([0, 1, exact - 1, exact, *spread.astype(int), max_distance, 2**31 - 1])
+    found = relative.t5_bucket(-distances, n_buckets, max_distance, bidirectional=False)
+    assert found[0] == 0 and found[-1] == last and (np.diff(found) >= 0).all()
+    assert found[distances == exact].tolist() == [exact]
+    assert (found[distances >= max_distance] == last).all()
+    between = distances[(distances > exact) & (distances < max_distance)]
+    for d, b in zip(between.tolist(), found[np.isin(distances, between)], strict=True):
+        with decimal.localcontext(prec=60):  # more digits than any of these needs
+            gone, whole = (
+                decimal.Decimal(x).ln() - decimal.Decimal(exact).ln() for x in (d, max_distance)
+            )
+            assert b == exact + int(exact * gone / whole)
+
+
+def test_a_whole_step_between_long_powers_is_decided():
+    # At powers of two the steps are fractions, and those that are whole lie on an edge.
+    for power in (5, 10, 20):
+        exact = 2**power
+        distances = exact * 2 ** np.arange(1, 31 - power)
+        n = relative.t5_bucket(-distances, 2 * exact, 2**30, bidirectional=False) - exact
+        steps = np.arange(1, 31 - power) * Fraction(exact, 30 - power)
+        assert n.tolist() == [min(step.__floor__(), exact - 1) for step in steps]
+
+
+@pytest.mark.parametrize(("n_buckets", "max_distance"), [*REACHES[::7], *REACHES[-8:]])
+def test_begins_are_the_whole_table_in_short(n_buckets, max_distance):
+    begins = relative.t5_begins(n_buckets, max_distance)
+    assert begins.dtype == np.int64 and begins.shape == (n_buckets,)
+    distances = np.arange(2 * max_distance)
+    wanted = relative.t5_bucket(-distances, n_buckets, max_distance, bidirectional=False)
+    found = np.searchsorted(begins, distances, side="right") - 1
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_begins_of_the_farthest_reach():
+    assert relative.t5_begins(4, 2**31 - 1).tolist() == [0, 1, 2, 65_536]
+    assert relative.t5_begins(4, 3).tolist() == [0, 1, 2, 3]
+    assert relative.t5_begins()[[0, 16, 17, 30, 31]].tolist() == [0, 16, 19, 99, 113]
 
 
 @pytest.mark.parametrize(("n_buckets", "bidirectional"), [(4, False), (8, True)])

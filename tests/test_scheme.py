@@ -115,8 +115,8 @@ def test_x_of_another_kind_is_refused(name):
     for x, said in (
         (normal(*shape).numpy(), "a torch tensor, got ndarray"),
         (None, "a torch tensor, got NoneType"),
-        (normal(*shape).long(), "floating-point numbers, got torch.int64"),
-        (normal(*shape).cfloat(), "floating-point numbers, got torch.complex64"),
+        (normal(*shape).long(), "floating-point numbers of 16 bits or more, got torch.int64"),
+        (normal(*shape).cfloat(), "floating-point numbers of 16 bits or more, got torch.complex64"),
     ):
         with pytest.raises(TypeError, match=rf"^x must (be|hold) {said}"):
             getattr(scheme, hook)(x, torch.arange(T))

@@ -15,6 +15,19 @@ def rotary(inv_freq=W, **options):
     return layers.Rotary(inv_freq, FAR, **options)
 
 
+def sharing(*order):
+    """Layers that have one table of biases between them, some through other schemes."""
+
+    def make():
+        inner = layers.T5Bias(HEADS)
+        once = layers.LogQueries(inner, 4)
+        made = {"t5": inner, "log t5": once}
+        made |= {"log log t5": layers.LogQueries(once, 8), "other": layers.LogQueries(inner, 6)}
+        return [made[name] for name in order]
+
+    return make, None
+
+
 # name -> (the schemes, made anew; windows)
 MODELS = {
     "none": (layers.NoPosition, None),
@@ -36,6 +49,12 @@ MODELS = {
     ),
     "sinusoidal, rope": (lambda: [layers.Sinusoidal(D, FAR), rotary()], None),
     "learned, t5": (lambda: [layers.Learned(D, FAR), layers.T5Bias(HEADS)], (None, 5)),
+    "log t5, t5": sharing("log t5", "t5"),
+    "t5, log t5": sharing("t5", "log t5"),
+    "two logs of one t5": sharing("log t5", "other"),
+    "log log t5, log t5": sharing("log log t5", "log t5"),
+    "log t5, log log t5": sharing("log t5", "log log t5"),
+    "log log t5, other log": sharing("log log t5", "other"),
 }
 ADDED = {"sinusoidal", "learned", "sinusoidal, rope", "learned, t5"}
 

@@ -7,6 +7,7 @@ scheme it has.  Layout: x (batch, seq, d_model); q, k, v (batch, heads, seq, hea
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from lessons import scheme as schemes
 from lessons import validate
@@ -25,6 +26,8 @@ class CausalSelfAttention(nn.Module):
         self.n_heads = validate.heads(n_heads, d_model)
         self.q_k_v = nn.Linear(d_model, 3 * d_model, bias=False)
         self.out = nn.Linear(d_model, d_model, bias=False)
+
+    __prepare_scriptable__ = schemes.PositionScheme.__prepare_scriptable__
 
     def forward(self, x, positions, scheme, *, bias=None, mask=None, cache=None):
         """What each token takes from the tokens it may look at.
@@ -55,18 +58,32 @@ class CausalSelfAttention(nn.Module):
         if bias is None:
             bias = scheme.bias(positions, k_positions)
         allowed = score_terms(q, k, bias, mask)
-        # A row of nothing but −inf gives 0 here, not NaN.
-        out = F.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
-        return self.out(out.transpose(1, 2).flatten(2))
+        return self.out(attend(q, k, v, allowed).transpose(1, 2).flatten(2))
+
+
+def attend(q, k, v, term):
+    """softmax(q kᵀ / √head_dim + term) v; a row of nothing but −inf gives 0 here, not NaN.
+
+    The fused kernels know neither forward-mode derivatives nor ``torch.func``; there torch's plain
+    formula takes their place.
+    """
+    try:
+        if not torch.compiler.is_compiling():
+            [given.data_ptr() for given in (q, k, v, term)]  # torch.func's tensors have none
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=term)
+    except RuntimeError:
+        with sdpa_kernel(SDPBackend.MATH):
+            return F.scaled_dot_product_attention(q, k, v, attn_mask=term)
 
 
 def may_look(q_positions, k_positions, window=None):
     """True where 0 ≤ q − k, and q − k < window if there is one.
 
-    Positions: (seq,) or (batch, seq), int64.  Returns bool (q_len, k_len), or
+    Positions: (seq,) or (batch, seq), int64 or int32.  Returns bool (q_len, k_len), or
     (batch, 1, q_len, k_len) if either has a batch axis.
     """
-    distance = q_positions[..., :, None] - k_positions[..., None, :]
+    # In int64, for the difference of two int32 positions may not fit into int32.
+    distance = q_positions.long()[..., :, None] - k_positions.long()[..., None, :]
     mask = distance >= 0
     if window is not None:
         mask &= distance < window
@@ -84,6 +101,8 @@ def score_terms(q, k, bias, mask):
     for name, term in terms.items():
         fits(name, term, scores)
         schemes.beside(term, name, q, "q")
+    if bias is not None:
+        schemes.floats(bias, "bias")
     if mask.dtype != torch.bool:
         raise TypeError(f"mask must be bool (True = may look), got {mask.dtype}")
     if bias is None:

@@ -127,7 +127,7 @@ class KVCache:
                 raise TypeError(f"schemes must be PositionSchemes, got {type(each).__name__}")
             each.check(positions)
         self._entries = [
-            (each.shift(k, positions - held), v, positions)
+            (each.shift(k, positions.long() - held), v, positions)
             for (k, v, held), each in zip(self._entries, schemes, strict=True)
         ]
 

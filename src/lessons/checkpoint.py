@@ -60,7 +60,7 @@ def _read(path):
         head = json.loads(weights.pop("head").item())
         if head["format"] != FORMAT:
             raise ValueError(f"its format is {head['format']!r}")
-        model = recipes.build(ModelConfig(**head["config"]), head["schemes"], seed=0)
+        model = recipes.build(ModelConfig(**head["config"]), head["schemes"], seed=0).float()
         model.load_state_dict({name: torch.from_numpy(a).float() for name, a in weights.items()})
         about = head["about"]
     except FileNotFoundError:

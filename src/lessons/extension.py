@@ -83,8 +83,7 @@ def rescaled(model, rule, factor, length):
         attention_factor=rule.attention(factor),
     )
     copied = copy.deepcopy(model)
-    for layer in range(len(copied.schemes)):
-        copied.schemes[layer] = scheme
+    copied.schemes = [scheme] * len(copied.schemes)
     return copied
 
 

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from lessons import alibi, relative, rope, scheme, sinusoidal, validate
+from lessons import alibi, relative, rope, scheme, sinusoidal, turn, validate
 from lessons.scheme import PositionScheme
 
 
@@ -137,68 +137,9 @@ class Rotary(PositionScheme):
         shape = (*cos.shape[:-2], *(1,) * (x.ndim - cos.ndim), *cos.shape[-2:])
         cos, sin = cos.view(shape), sin.view(shape)
         turning, rest = x.tensor_split([2 * cos.shape[-1]], dim=-1)
-        turn = _turn_half if self.pairing == "half" else _turn_interleaved
-        turned = turn(turning, cos, sin).to(x.dtype)
+        pairs = turn.half if self.pairing == "half" else turn.interleaved
+        turned = pairs(turning, cos, sin).to(x.dtype)
         return torch.cat([turned, rest], dim=-1) if rest.shape[-1] else turned
-
-
-def _turn_half(x, cos, sin):
-    """Pairs (i, i + pairs). The tables are float32, and so the products are that or wider."""
-    if torch.compiler.is_compiling():
-        # The compiler fuses this form, forward and backward, into one pass each.
-        first, second = x.chunk(2, dim=-1)
-        return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
-    return _TurnHalf.apply(x, cos, sin)
-
-
-class _TurnHalf(torch.autograd.Function):
-    """The eager half layout with one tensor written and none in between, in both directions.
-
-    The gradient of a rotation is the rotation back, so the backward pass is the same function.
-    """
-
-    @staticmethod
-    def forward(x, cos, sin):
-        out = torch.empty(x.shape, dtype=torch.promote_types(x.dtype, cos.dtype), device=x.device)
-        first, second = x.chunk(2, dim=-1)
-        along, across = out.chunk(2, dim=-1)
-        torch.mul(first, cos, out=along).addcmul_(second, sin, value=-1)
-        torch.mul(second, cos, out=across).addcmul_(first, sin)
-        return out
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        x, cos, sin = inputs
-        ctx.save_for_backward(cos, sin)
-        ctx.dtype = x.dtype
-
-    @staticmethod
-    def backward(ctx, grad):
-        cos, sin = ctx.saved_tensors
-        return _TurnHalf.apply(grad, cos, -sin).to(ctx.dtype), None, None
-
-    @staticmethod
-    def vmap(info, in_dims, *tensors):
-        # The mapped axis goes in front, where a rotation takes any axes.
-        mapped = zip(tensors, in_dims, strict=True)
-        x, cos, sin = (t[None] if axis is None else t.movedim(axis, 0) for t, axis in mapped)
-        return _TurnHalf.apply(x.expand(info.batch_size, *x.shape[1:]), cos, sin), 0
-
-
-def _turn_interleaved(x, cos, sin):
-    """Pairs (2i, 2i + 1) as complex numbers: one product that reads and writes everything once."""
-    if torch.compiler.is_compiling():
-        # The compiler fuses this form and would leave a complex product alone.
-        first, second = x.unflatten(-1, (-1, 2)).unbind(-1)
-        turned = torch.stack([first * cos - second * sin, second * cos + first * sin], dim=-1)
-        return turned.flatten(-2)
-    wide = x.to(torch.promote_types(x.dtype, torch.float32))
-    odd = any(step % 2 for step in (*wide.stride()[:-1], wide.storage_offset()))
-    if odd or wide.stride(-1) != 1:
-        # Memory that cannot be read as pairs where it lies.
-        wide = wide.clone(memory_format=torch.contiguous_format)
-    pairs = torch.view_as_complex(wide.unflatten(-1, (-1, 2)))
-    return torch.view_as_real(pairs * torch.complex(cos, sin)).flatten(-2)
 
 
 class Alibi(PositionScheme):
@@ -227,12 +168,8 @@ class T5Bias(PositionScheme):
     def __init__(self, n_heads, n_buckets=32, max_distance=128):
         super().__init__()
         n_heads = validate.count(n_heads, "n_heads")
-        n_buckets = validate.count(n_buckets, "n_buckets")
-        max_distance = validate.count(max_distance, "max_distance")
-        keys = range(0, -max_distance - 1, -1)  # the farthest stands for all that are farther
-        buckets = relative.t5_bucket(keys, n_buckets, max_distance, bidirectional=False)
-        self._add_table("buckets", buckets)
-        self.weight = nn.Parameter(torch.empty(n_buckets, n_heads))
+        self._add_table("begins", relative.t5_begins(n_buckets, max_distance))
+        self.weight = nn.Parameter(torch.empty(len(self.begins), n_heads))
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -242,7 +179,7 @@ class T5Bias(PositionScheme):
     def bias(self, q_positions, k_positions):
         """The weight of each distance's bucket: shaped as ``Alibi.bias``, float32 or better."""
         distance = _distance(self, q_positions, k_positions)
-        bucket = self.buckets[distance.clamp(0, self.buckets.shape[0] - 1)]
+        bucket = torch.bucketize(distance.clamp(min=self.begins[0]), self.begins, right=True) - 1
         # (…, 1, q_len, k_len, heads): the heads take the place of the axis that waits for them.
         values = F.embedding(bucket, self.weight).transpose(-4, -1).squeeze(-1)
         return values.to(torch.promote_types(values.dtype, torch.float32))
@@ -264,13 +201,27 @@ class LogQueries(PositionScheme):
         self.inner = inner
         self.original_max_len = validate.count(original_max_len, "original_max_len", minimum=2)
         self.max_len = inner.max_len
-        self.embed, self.rotate, self.bias = inner.embed, inner.rotate, inner.bias
-        self.shift = inner.shift
+
+    def embed(self, x, positions):
+        """As the inner one."""
+        return self.inner.embed(x, positions)
+
+    def rotate(self, x, positions):
+        """As the inner one."""
+        return self.inner.rotate(x, positions)
+
+    def bias(self, q_positions, k_positions):
+        """As the inner one."""
+        return self.inner.bias(q_positions, k_positions)
+
+    def shift(self, k, offset):
+        """As the inner one."""
+        return self.inner.shift(k, offset)
 
     def scale(self, q_positions):
         """(seq, 1), or (batch, 1, seq, 1): max(1, ln(m + 1) / ln L), times the inner one."""
         self.check(q_positions, "q_positions")
-        seen = (q_positions + 1).clamp(min=self.original_max_len)
+        seen = (q_positions.long() + 1).clamp(min=self.original_max_len).float()
         factor = seen.log()[..., None] / math.log(self.original_max_len)
         return self.inner.scale(q_positions) * (factor[:, None] if factor.ndim == 3 else factor)
 
@@ -293,10 +244,10 @@ def _distance(self, q_positions, k_positions):
     self.check(q_positions, "q_positions")
     self.check(k_positions, "k_positions")
     scheme.beside(k_positions, "k_positions", q_positions, "q_positions")
-    if q_positions.ndim == k_positions.ndim == 2 and len(q_positions) != len(k_positions):
+    if q_positions.ndim == k_positions.ndim == 2 and q_positions.shape[0] != k_positions.shape[0]:
         raise ValueError(
-            f"k_positions must have the batch of q_positions ({len(q_positions)}), "
-            f"got {len(k_positions)}"
+            f"k_positions must have the batch of q_positions ({q_positions.shape[0]}), "
+            f"got {k_positions.shape[0]}"
         )
     # In int64, for the difference of two int32 positions may not fit into int32.
     return (q_positions.long()[..., :, None] - k_positions.long()[..., None, :])[..., None, :, :]

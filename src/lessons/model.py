@@ -15,6 +15,7 @@ from lessons import scheme as schemes
 from lessons import validate
 from lessons.attention_layer import CausalSelfAttention, fits, may_look
 from lessons.cache import KVCache
+from lessons.per_layer import PerLayer
 
 
 @dataclass(frozen=True)
@@ -55,19 +56,21 @@ class TinyTransformer(nn.Module):
         super().__init__()
         if not isinstance(config, ModelConfig):
             raise TypeError(f"config must be a ModelConfig, got {type(config).__name__}")
-        many = isinstance(scheme, (list, tuple, nn.ModuleList))
+        many = isinstance(scheme, (list, tuple, nn.ModuleList, PerLayer))
         each = list(scheme) if many else [scheme] * config.n_layers
-        for one in each:
-            if not isinstance(one, schemes.PositionScheme):
-                raise TypeError(f"scheme must be a PositionScheme, got {type(one).__name__}")
-        if len(each) != config.n_layers:
-            raise ValueError(f"scheme must be one, or {config.n_layers}, got {len(each)}")
         self.config = config
+        each = self._one_a_layer(each)
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
-        self.schemes = nn.ModuleList(each)
+        self.schemes = each
         self.blocks = nn.ModuleList(_Block(config) for _ in range(config.n_layers))
         self.norm = nn.LayerNorm(config.d_model, bias=False)
         self._start()
+
+    def __setattr__(self, name, value):
+        # Whoever gives a model other schemes may name one of them twice as well.
+        super().__setattr__(name, self._one_a_layer(value) if name == "schemes" else value)
+
+    __prepare_scriptable__ = schemes.PositionScheme.__prepare_scriptable__
 
     def forward(self, tokens, *, positions=None, mask=None, cache=None):
         """Logits (batch, seq, vocab_size) of the token that follows each token.
@@ -83,7 +86,8 @@ class TinyTransformer(nn.Module):
         self._refuse(tokens, cache)
         if positions is None:
             positions = self._next_positions(tokens, cache)
-        for scheme in self.schemes:
+        each = self.schemes.by_path()
+        for scheme in each.values():
             scheme.check(positions)
         schemes.beside(positions, "positions", tokens, "tokens")
         k_positions = positions if cache is None else cache.with_new(positions)
@@ -91,27 +95,33 @@ class TinyTransformer(nn.Module):
         scale = self.config.embedding_scale
         x = self.embedding(tokens) * (self.config.d_model**0.5 if scale is None else scale)
         schemes.rows(x, "tokens", positions, "positions")
-        for scheme in dict.fromkeys(self.schemes):
+        for scheme in each.values():
             x = scheme.embed(x, positions)
-        terms = self._score_terms(positions, k_positions, mask)
-        for layer, (block, scheme) in enumerate(zip(self.blocks, self.schemes, strict=True)):
+        terms = self._score_terms(each, positions, k_positions, mask)
+        for layer, (block, path) in enumerate(zip(self.blocks, self.schemes.paths, strict=True)):
             bias, allowed = terms[layer]
             append = None if cache is None else functools.partial(cache.append, layer)
-            x = block(x, positions, scheme, bias=bias, mask=allowed, cache=append)
+            x = block(x, positions, each[path], bias=bias, mask=allowed, cache=append)
         return F.linear(self.norm(x), self.embedding.weight)
 
     def new_cache(self):
         """An empty ``KVCache`` for this model."""
         return KVCache(self.config.n_layers)
 
-    def _score_terms(self, positions, k_positions, mask):
+    def _score_terms(self, each, positions, k_positions, mask):
         """(bias, mask) a layer, each computed once however many layers share it."""
         windows = self.config.windows or [None] * self.config.n_layers
-        biases = {s: s.bias(positions, k_positions) for s in dict.fromkeys(self.schemes)}
+        biases = {path: s.bias(positions, k_positions) for path, s in each.items()}
         masks = {w: may_look(positions, k_positions, w) for w in dict.fromkeys(windows)}
         if mask is not None:
             masks = {window: allowed & mask for window, allowed in masks.items()}
-        return [(biases[s], masks[w]) for s, w in zip(self.schemes, windows, strict=True)]
+        return [(biases[p], masks[w]) for p, w in zip(self.schemes.paths, windows, strict=True)]
+
+    def _one_a_layer(self, schemes):
+        each = schemes if isinstance(schemes, PerLayer) else PerLayer(schemes)
+        if len(each) != self.config.n_layers:
+            raise ValueError(f"scheme must be one, or {self.config.n_layers}, got {len(each)}")
+        return each
 
     def _next_positions(self, tokens, cache):
         if cache is None:
@@ -123,12 +133,12 @@ class TinyTransformer(nn.Module):
         if tokens.ndim != 2 or 0 in tokens.shape:
             raise ValueError(f"tokens must be (batch, seq), got {schemes.shape(tokens)}")
         schemes.beside(tokens, "tokens", self.embedding.weight, "the model")
-        if not (tokens.is_meta or torch.compiler.is_compiling()):
-            low, high = torch.stack(torch.aminmax(tokens)).tolist()
-            if low < 0 or high >= self.config.vocab_size:
-                raise ValueError(
-                    f"tokens must lie in 0 … {self.config.vocab_size - 1}, got {low} … {high}"
-                )
+        schemes.floats(self.embedding.weight, "the model")
+        low, high = schemes.span(tokens) or (0, 0)
+        if low < 0 or high >= self.config.vocab_size:
+            raise ValueError(
+                f"tokens must lie in 0 … {self.config.vocab_size - 1}, got {low} … {high}"
+            )
         if cache is not None and not isinstance(cache, KVCache):
             raise TypeError(f"cache must be a KVCache, got {type(cache).__name__}")
 
@@ -138,7 +148,7 @@ class TinyTransformer(nn.Module):
         if not (isinstance(mask, torch.Tensor) and mask.dtype == torch.bool):
             kind = getattr(mask, "dtype", type(mask).__name__)
             raise TypeError(f"mask must be a bool tensor (True = may look), got {kind}")
-        scores = (len(tokens), self.config.n_heads, tokens.shape[1], k_positions.shape[-1])
+        scores = (tokens.shape[0], self.config.n_heads, tokens.shape[1], k_positions.shape[-1])
         fits("mask", mask, scores)
         schemes.beside(mask, "mask", tokens, "tokens")
 

@@ -18,10 +18,10 @@ def sequences(n, length, generator):
     """(tokens, targets), int64 (n, length): what is read, and what follows each asked key."""
     length = validate.count(length, "length", minimum=SHORTEST, even=True)
     n = validate.count(n, "n")
-    keys = torch.rand(n, SYMBOLS, generator=generator).argsort(-1)[:, : PAIRS + FILLERS]
+    keys = _shuffled(n, SYMBOLS, generator)[:, : PAIRS + FILLERS]
     values = torch.randint(SYMBOLS, keys.shape, generator=generator) + SYMBOLS
     pairs = torch.stack([keys, values], -1)
-    order = torch.rand(n, PAIRS, generator=generator).argsort(-1)
+    order = _shuffled(n, PAIRS, generator)
     filler = torch.randint(FILLERS, (n, length // 2 - 2 * PAIRS), generator=generator) + PAIRS
     which = torch.cat([torch.arange(PAIRS).expand(n, -1), filler, order], -1)
     tokens = pairs.gather(1, which[..., None].expand(-1, -1, 2)).flatten(1)
@@ -49,3 +49,8 @@ def share_right(model, length, *, n=64, seed=0):
         parts = tokens.split(max(1, 8192 // tokens.shape[1]))
         named = torch.cat([model(part).argmax(-1) for part in parts])
     return (named == targets)[asked].double().mean().item()
+
+
+def _shuffled(n, size, generator):
+    """(n, size): the numbers 0 … size − 1 in another order in each row."""
+    return torch.rand(n, size, generator=generator, dtype=torch.float32).argsort(-1)

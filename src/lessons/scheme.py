@@ -10,6 +10,8 @@ import weakref
 import torch
 from torch import nn
 
+FLOATS = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+
 
 class PositionScheme(nn.Module):
     """The hooks, doing nothing.  A subclass overrides the place where its scheme acts."""
@@ -51,8 +53,8 @@ class PositionScheme(nn.Module):
         """Refuse positions that are no integers or lie outside the table, before any look-up.
 
         On a GPU a failed look-up would poison the whole process.  One tensor is read once, however
-        many layers ask, and again after it was written to.  Compiled code does not read it, for
-        that would break the graph: there the look-up itself raises.
+        many layers ask, and again after it was written to.  Where it has no values to be read, as
+        in compiled code (``span``), the look-up itself raises.
         positions: (seq,) or (batch, seq), int64 or int32.  name: what the error calls them.
         Raises TypeError for another kind or dtype, ValueError for another shape or a position that
         the table does not have.
@@ -62,13 +64,14 @@ class PositionScheme(nn.Module):
             raise ValueError(f"{name} must be (seq,) or (batch, seq), got {shape(positions)}")
         if self.max_len is None or torch.compiler.is_compiling():
             return
-        if positions.is_meta or positions.numel() == 0:
-            return
         # In inference mode tensors count no writes, so nothing tells whether one was changed.
         writes = None if positions.is_inference() else positions._version
         if self._passed and self._passed[0]() is positions and self._passed[1] == writes:
             return
-        low, high = torch.stack(torch.aminmax(positions)).tolist()
+        found = span(positions)
+        if found is None:
+            return
+        low, high = found
         if low < 0 or high >= self.max_len:
             raise ValueError(
                 f"{name} must lie in 0 … {self.max_len - 1} (max_len {self.max_len}), got "
@@ -93,13 +96,46 @@ class PositionScheme(nn.Module):
         # Which tensor was read last is nothing to keep, and a weak reference cannot be pickled.
         return self.__dict__ | {"_passed": None}
 
+    def __prepare_scriptable__(self):
+        # torch.jit.script asks here first, and would end in words about Python's syntax.
+        raise TypeError(f"{type(self).__name__} cannot be scripted: use torch.export or compile it")
+
+
+def span(values):
+    """(least, greatest) of whole numbers, or None where there is nothing to be read.
+
+    That is: no numbers; compiled or exported code, where reading would break the graph; the meta
+    device; ``torch.func.vmap``, under which one tensor stands for many.
+    """
+    if values.is_meta or values.numel() == 0 or torch.compiler.is_compiling():
+        return None
+    try:
+        low, high = torch.stack(torch.aminmax(values)).tolist()
+    except RuntimeError:  # torch has no public word for a tensor that vmap has made
+        return None
+    return low, high
+
 
 def tensor(value, name):
-    """Refuse what is no dense torch tensor."""
+    """Refuse what is no dense torch tensor, or one that hides some of its numbers."""
     if not isinstance(value, torch.Tensor):
         raise TypeError(f"{name} must be a torch tensor, got {type(value).__name__}")
-    if value.layout != torch.strided:
-        raise TypeError(f"{name} must be a dense tensor, got {value.layout}")
+    if value.layout != torch.strided or value.is_nested:
+        got = "a nested one" if value.is_nested else value.layout
+        raise TypeError(f"{name} must be a dense tensor, got {got}")
+    if isinstance(value, torch.masked.MaskedTensor):
+        raise TypeError(
+            f"{name} must be a plain tensor, got MaskedTensor, whose mask would be lost"
+        )
+
+
+def floats(value, name):
+    """Refuse what is no tensor in which one can compute: complex, whole, quantized or 8 bits."""
+    tensor(value, name)
+    if value.dtype not in FLOATS:
+        raise TypeError(
+            f"{name} must hold floating-point numbers of 16 bits or more, got {value.dtype}"
+        )
 
 
 def whole(value, name):
@@ -120,10 +156,8 @@ def beside(value, name, x, x_name):
 
 def rows(x, name, positions, positions_name):
     """Refuse x that is not (..., seq, channels) of floats, and positions that are not its rows'."""
-    tensor(x, name)
+    floats(x, name)
     tensor(positions, positions_name)
-    if not x.is_floating_point():
-        raise TypeError(f"{name} must hold floating-point numbers, got {x.dtype}")
     if x.ndim < 2:
         raise ValueError(f"{name} must be (..., seq, channels), got {shape(x)}")
     batch_fits = positions.ndim < 2 or (x.ndim >= 3 and positions.shape[0] == x.shape[0])

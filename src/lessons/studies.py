@@ -9,10 +9,12 @@ from lessons import (
     extension,
     layers,
     model,
+    per_layer,
     recall_task,
     recipes,
     results,
     training,
+    turn,
 )
 from lessons.corpus import corpus
 from lessons.model import ModelConfig
@@ -120,12 +122,15 @@ def longer(name, seed, folder, tick):
 
 
 CORE = (
+    per_layer.PerLayer,
     model.TinyTransformer,
     model._Block,
     attention_layer.CausalSelfAttention.forward,
     attention_layer.may_look,
+    attention_layer.attend,
     attention_layer.score_terms,
-    layers._TurnHalf,
+    turn.half,
+    turn._TurnHalf,
     layers.Alibi.bias,
     layers.T5Bias.bias,
     layers._add_rows,

@@ -120,7 +120,7 @@ def last_losses(model, text, width, *, n_targets=256, reach=1024):
     tokens = _longer(text, reach)
     if not defined(model, width):
         return None
-    targets = torch.linspace(reach, len(tokens) - 1, n_targets).long()
+    targets = torch.linspace(reach, len(tokens) - 1, n_targets, dtype=torch.float32).long()
     pieces = tokens[targets[:, None] + torch.arange(-width, 1)]
     with torch.no_grad():
         return torch.cat([_losses(model, part, None)[:, -1] for part in _parts(pieces)])

@@ -12,6 +12,8 @@ import numpy as np
 POSITION_LIMIT = 2**31
 # Products of two numbers within this bound are finite, so no formula overflows on the way.
 FINITE_LIMIT = 1e100
+# Arrays that are no more than their numbers.
+PLAIN = (np.ndarray, np.memmap)
 
 
 def positions(value, name="positions", *, max_axes=None):
@@ -47,9 +49,11 @@ def offset(value, name="offset"):
 
 def real(value, name, *, minimum=None):
     """A finite real number, at least ``minimum``, as float."""
-    if isinstance(value, np.ndarray) and value.ndim == 0:
+    if type(value) in PLAIN and value.ndim == 0:
         value = value[()]
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+    # A span of time counts as a whole number in NumPy.
+    other = isinstance(value, (bool, np.bool_, np.timedelta64))
+    if other or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, got {kind(value)}")
     try:
         number = float(value)
@@ -234,25 +238,35 @@ def _fits(array, name, shape):
 
 def _plain(value, name):
     """value as an array, refusing what NumPy would convert silently into something else."""
-    # A torch tensor would lose its device and its gradient on the way.
-    if _holds_torch(value):
-        raise TypeError(f"{name} must be a NumPy array or a sequence, got a torch tensor")
+    dressed = _dressed(value)
+    if dressed is not None:
+        library, known_as = type(dressed).__module__.partition(".")[0], type(dressed).__name__
+        got = f"a {library} {known_as}"
+        raise TypeError(f"{name} must be a plain NumPy array or a sequence, got {got}")
     try:
         return np.asarray(value)
     except ValueError:
         raise ValueError(f"{name} must be rectangular, got rows of different lengths") from None
 
 
-def _holds_torch(value):
+def _dressed(value):
+    """What in a value says more than its numbers, or None: NumPy would drop the rest in silence.
+
+    So a masked array loses its mask, a quantity its unit, a matrix its product, a table its index,
+    and a torch tensor its device and its gradient.
+    """
     if isinstance(value, (list, tuple)):
-        return any(_holds_torch(part) for part in value)
-    # By name, so that no torch is imported to see one.
-    return any(base.__module__.partition(".")[0] == "torch" for base in type(value).__mro__)
+        return next((part for part in map(_dressed, value) if part is not None), None)
+    plain = type(value) in PLAIN or isinstance(value, np.generic)
+    says = any(hasattr(value, name) for name in ("__array__", "__array_interface__", "__dlpack__"))
+    return value if says and not plain else None
 
 
 def _numeric(value, name):
     array = _plain(value, name)
-    if array.dtype.kind not in "iuf":
+    # By class too: other libraries give numbers of 8 bits the letter of NumPy's own.
+    known = issubclass(array.dtype.type, (np.integer, np.floating))
+    if array.dtype.kind not in "iuf" or not known:
         raise TypeError(f"{name} must hold real numbers, got {kind(value)} of dtype {array.dtype}")
     with np.errstate(over="ignore"):  # a long double may become inf, which the caller refuses
         return array.astype(np.float64)
