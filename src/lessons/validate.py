@@ -242,7 +242,7 @@ def _plain(value, name):
     if dressed is not None:
         library, known_as = type(dressed).__module__.partition(".")[0], type(dressed).__name__
         got = f"a {library} {known_as}"
-        raise TypeError(f"{name} must be a plain NumPy array or a sequence, got {got}")
+        raise TypeError(f"{name} must be a NumPy array or a sequence of plain numbers, got {got}")
     try:
         return np.asarray(value)
     except ValueError:
