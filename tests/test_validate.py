@@ -110,7 +110,7 @@ def public(module):
     for name, thing in vars(module).items():
         if getattr(thing, "__module__", None) == module.__name__ and not name.startswith("_"):
             scheme = inspect.isclass(thing) and not issubclass(thing, tuple)
-            if inspect.isfunction(thing) or scheme:
+            if inspect.isfunction(inspect.unwrap(thing)) or scheme:  # a cached one as well
                 yield thing
 
 
