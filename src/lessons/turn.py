@@ -49,8 +49,8 @@ class _TurnHalf(torch.autograd.Function):
     def jvp(ctx, *moves):
         # A product moves by each of its factors; one that stands still has None.
         x, cos, sin = ctx.saved_tensors
-        moves = zip(moves, (x, cos, sin), strict=True)
-        x_, cos_, sin_ = (torch.zeros_like(t) if move is None else move for move, t in moves)
+        each = zip(moves, (x, cos, sin), strict=True)
+        x_, cos_, sin_ = (torch.zeros_like(t) if move is None else move for move, t in each)
         return _TurnHalf.apply(x_, cos, sin) + _TurnHalf.apply(x, cos_, sin_)
 
     @staticmethod
