@@ -141,6 +141,36 @@ def test_a_whole_step_between_long_powers_is_decided():
         assert n.tolist() == [min(step.__floor__(), exact - 1) for step in steps]
 
 
+@pytest.mark.parametrize("n", [2, 3, 30, 31, 32, 33, 37, 60, 64, 96, 127, 150])
+def test_an_edge_is_where_the_powers_meet(n):
+    """The smallest distance that has gone k steps has, and the one before it has not."""
+    for exact, end in ((n, 3 * n + 1), (n, 2**20 + 7), (7, 1000), (n, 4 * n), (2**30, 2**31 - 1)):
+        for k in {1, 2, n // 3, n // 2, n - 1} - {0}:
+            wanted = end**k * exact ** (n - k)
+            low, high = exact, end
+            while low < high:
+                middle = (low + high) // 2
+                low, high = (low, middle) if middle**n >= wanted else (middle + 1, high)
+            for d in (low - 1, low, low + 1, end, exact):
+                found = relative._reaches(d, k, exact, end, n)
+                assert found == (d**n >= wanted), (d, k, exact, end, n)
+
+
+@pytest.mark.parametrize("n", [2**30 - 35, 2**30 - 1])
+def test_an_edge_of_very_long_powers_is_decided_by_digits(n):
+    exact, end = 2**30 - 3, 2**31 - 1
+    if n == 2**30 - 35:  # so close below their edges that 15 digits say the contrary
+        for d, k in ((1_718_074_930, 728_153_499), (1_259_165_364, 246_768_003)):
+            assert not relative._reaches(d, k, exact, end, n)
+    for d in (exact + 1, exact + 12_345, 1_500_000_001, end - 1):
+        with decimal.localcontext(prec=80):
+            logs = [decimal.Decimal(x).ln() for x in (d, exact, end)]
+            gone = n * (logs[0] - logs[1]) / (logs[2] - logs[1])
+        k = int(gone)
+        assert relative._reaches(d, k, exact, end, n)
+        assert not relative._reaches(d, k + 1, exact, end, n)
+
+
 @pytest.mark.parametrize(("n_buckets", "max_distance"), [*REACHES[::7], *REACHES[-8:]])
 def test_begins_are_the_whole_table_in_short(n_buckets, max_distance):
     begins = relative.t5_begins(n_buckets, max_distance)
@@ -149,6 +179,15 @@ def test_begins_are_the_whole_table_in_short(n_buckets, max_distance):
     wanted = relative.t5_bucket(-distances, n_buckets, max_distance, bidirectional=False)
     found = np.searchsorted(begins, distances, side="right") - 1
     np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(
+    ("n_buckets", "max_distance", "below", "bucket"),
+    [(8, 2_147_474_760, 14_107_857, 6), (10, 2_147_483_039, 40_303_039, 8)],
+)
+def test_a_distance_just_below_an_edge_has_not_reached_it(n_buckets, max_distance, below, bucket):
+    found = relative.t5_bucket([-below, -below - 1], n_buckets, max_distance, bidirectional=False)
+    assert found.tolist() == [bucket, bucket + 1]
 
 
 def test_begins_of_the_farthest_reach():

@@ -80,9 +80,9 @@ def _reaches(distance, step, exact, max_distance, n):
         return distance**n >= max_distance**step * exact ** (n - step)
     # The two sides differ: were they equal, n would divide the power of every prime in
     # max_distance / exact, and none of these is above 30.  So enough digits decide.
-    digits = 40
+    digits = 15
     while True:
-        with decimal.localcontext(prec=digits):
+        with decimal.localcontext(decimal.Context(prec=digits)):
             ours, theirs, unit = (decimal.Decimal(x).ln() for x in (distance, max_distance, exact))
             apart = n * (ours - unit) - step * (theirs - unit)
         if abs(apart) > decimal.Decimal(10) ** (15 - digits):  # n < 2**31, logarithms below 22
