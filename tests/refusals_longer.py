@@ -18,7 +18,16 @@ from faults import (
     VECTOR,
 )
 
-from lessons import atomic, configs, costs, exercises, positions, scaling, validate
+from lessons import (
+    atomic,
+    config_rotary,
+    configs,
+    costs,
+    exercises,
+    positions,
+    scaling,
+    validate,
+)
 
 # Rules for longer contexts, and positions of padded and packed texts.
 PAIRS = [*INV_FREQ, ([1.0], "1")]  # two are needed
@@ -55,6 +64,7 @@ WINDOWS = [
     ([8, 2.5], "2.5"),
     ([8, True], "True"),
 ]
+NO_CONFIG = [(None, "NoneType"), (3, "int"), ([1], "list"), ({"model_type": "x"}, "'x'")]
 NO_EXERCISE = [(1.1, "1.1"), ("9.9", "'9.9'"), ([1], "list"), (None, "None"), (..., "ellipsis")]
 LONGER = {"inv_freq": (VECTOR, INV_FREQ), "factor": (2, FACTOR)}
 TURNS = {
@@ -135,12 +145,15 @@ TABLE = {
         "n_heads": (4, COUNT),
         "bytes_per_number": (4, COUNT),
     },
-    # What is wrong inside a config has its cases in test_configs.py.
-    configs.describe: {
-        "config": (
-            {"model_type": "gpt2", "n_layer": 2},
-            [(None, "NoneType"), (3, "int"), ([1], "list"), ({"model_type": "x"}, "'x'")],
-        )
+    # What is wrong inside a config has its cases in test_configs_refusals.py.
+    configs.describe: {"config": ({"model_type": "gpt2", "n_layer": 2}, NO_CONFIG)},
+    config_rotary.refuse_unread: {"config": ({"model_type": "gpt2"}, NO_CONFIG)},
+    config_rotary.of_kind: {
+        "config": ({"model_type": "llama", "rope_theta": 1e4}, NO_CONFIG),
+        "kind": (
+            "full_attention",
+            [(None, "NoneType"), (3, "int"), ("sliding_attention", "'sliding_attention'")],
+        ),
     },
     configs.runs: {"layers": ((), [(None, "NoneType"), (3, "int"), ([1], "list"), ("a", "str")])},
     configs.models: {},

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pytest
 from drawn import (
     about,
     falling,
@@ -17,7 +18,17 @@ from drawn import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons import alibi, attention, configs, costs, criteria, positions, rope
+from lessons import (
+    alibi,
+    attention,
+    config_rotary,
+    config_types,
+    configs,
+    costs,
+    criteria,
+    positions,
+    rope,
+)
 from lessons.frequencies import inverse_frequencies, wavelengths
 
 small = st.integers(1, 64)
@@ -157,7 +168,7 @@ def test_a_written_bias_has_the_bytes_of_its_array(seq, heads, more, size):
 
 @about(configs.describe, configs.runs, configs.Layer)
 @given(
-    st.sampled_from(["llama", "qwen3", "gpt_neox", "cohere2"]),
+    st.sampled_from(["gemma2", "ministral", "qwen3", "cohere2"]),
     st.lists(st.sampled_from(["full_attention", "sliding_attention"]), min_size=1, max_size=9),
     small,
     st.integers(1, 16),
@@ -170,6 +181,7 @@ def test_a_config_gives_each_layer_its_window_and_runs_add_up(model, kinds, wind
         "head_dim": 2 * pairs,
         "layer_types": kinds,
         "sliding_window": window,
+        "use_sliding_window": True,
         "rope_theta": theta,
     }
     layers = configs.describe(config)
@@ -185,6 +197,37 @@ def test_a_config_gives_each_layer_its_window_and_runs_add_up(model, kinds, wind
     counted = configs.runs(layers)
     assert [layer for layer, n in counted for _ in range(n)] == list(layers)
     assert all(one[0] != other[0] for one, other in itertools.pairwise(counted))
+
+
+ONE_SET = [
+    model
+    for model, code in config_types.TYPES.items()
+    if code.scheme == "rope" and not (code.fixed or code.nested or code.held)
+]
+BETWEEN = st.text("abcdefg_", max_size=6)
+
+
+@about(config_rotary.of_kind, config_rotary.refuse_unread)
+@given(
+    st.sampled_from(ONE_SET),
+    thetas,
+    st.sampled_from([0.0, 0.25, 0.5, 1]),
+    BETWEEN,
+    st.sampled_from(["rope", "rotary", "theta", "alibi", "nope"]),
+)
+def test_a_base_and_a_share_are_found_wherever_they_stand(model, theta, share, around, word):
+    code = config_types.TYPES[model]
+    share = share if code.shares else 1
+    keys = {code.base: theta, code.part: share}
+    new = {"rope_theta": theta, "partial_rotary_factor": share}
+    for rotary in (keys, {"rope_parameters": new}, {"rope_scaling": new}):
+        config = {"model_type": model, "head_dim": 8} | rotary
+        config_rotary.refuse_unread(config)
+        for kind in code.kinds:
+            assert config_rotary.of_kind(config, kind) == (theta, share, "default")
+        stranger = f"{around}{word}{around}_unheard_of"
+        with pytest.raises(ValueError, match=stranger):
+            config_rotary.refuse_unread(config | {stranger: 1})
 
 
 @about(criteria.random_contents, criteria.scheme_logits, criteria.uniqueness)

@@ -2,7 +2,7 @@
 
 A config alone does not tell: some models leave the rotation out of their full-attention layers
 without a word in the file, because the code does. So a model type is read only if its code was
-read, in transformers 5.24.0, for the lists below; any other is refused.
+read, in transformers 5.24.0, for ``config_types``; any other is refused.
 """
 
 import json
@@ -10,28 +10,9 @@ import math
 from importlib.resources import files
 from typing import NamedTuple
 
-from lessons import validate
+from lessons import config_rotary, validate
+from lessons.config_types import CHUNKED, FULL, LINEAR, STATE, TYPES, WINDOWED
 
-ADDED = ("bert", "gpt2", "opt")
-BIAS = ("bloom", "inkling_text", "mpt", "t5")
-NOTHING = ("glm5_next_text", "jamba", "kimi_linear")
-# These turn queries and keys in their windowed layers only; their config does not say so.
-WINDOWED_ONLY = ("afmoe", "cohere2", "exaone4", "exaone_moe")
-ROTARY = (
-    *("beam", "deepseek_v2", "deepseek_v3", "deepseek_v4", "gemma2", "gemma3_text", "gemma4_text"),
-    *("gpt_neox", "gpt_oss", "gptj", "lfm3", "llama", "llama4_text", "ministral3", "mistral"),
-    *("mistral_large4_text", "mixtral", "muse_spark_text", "olmo3", "qwen2", "qwen3"),
-    *("qwen3_next", "roformer", "smollm3", *WINDOWED_ONLY),
-)
-KNOWN = tuple(sorted((*ADDED, *BIAS, *NOTHING, *ROTARY)))
-# Their code holds the base, their config does not.
-FIXED_THETA = {"gptj": 10_000.0, "roformer": 10_000.0}
-STATE = ("conv", "linear_attention")
-WINDOWED = ("chunked_attention", "hybrid_sliding", "sliding_attention")
-EVERYTHING = (
-    *("compressed_sparse_attention", "full_attention", "heavily_compressed_attention"),
-    *("hybrid", "indexed_attention"),
-)
 WINDOW_KEYS = ("sliding_window", "sliding_window_size")
 LAYER_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 HEAD_KEYS = ("num_attention_heads", "n_head", "n_heads", "num_heads")
@@ -73,19 +54,34 @@ class Layer(NamedTuple):
 def describe(config):
     """The layers of a model, first to last, from what its config.json holds.
 
-    config: a dict with model_type, the number of layers, and, where the model has them:
-    hidden_size and num_attention_heads or head_dim, layer_types, sliding_window or
-    attention_chunk_size, rope_parameters (or rope_theta, rope_scaling, partial_rotary_factor as
-    older files have them), no_rope_layers, layer_rope_theta, qk_rope_head_dim.  A text_config
-    inside is taken out.
+    config: a dict; a text_config inside is taken out.  Read are model_type and
+    the sizes: num_hidden_layers (n_layer, n_layers, num_layers), head_dim or hidden_size (n_embd,
+    d_model) over num_attention_heads (n_head, n_heads, num_heads), qk_nope_head_dim and
+    qk_rope_head_dim, per_layer_config;
+    the kinds of layer: layer_types, attn_layer_period and attn_layer_offset (jamba);
+    the windows: sliding_window (sliding_window_size), use_sliding_window, attention_chunk_size;
+    the rotation: rope_parameters, one set or one a kind of layer, each with rope_type (or type),
+    rope_theta, partial_rotary_factor and the numbers of its rule; or, as older files have them,
+    rope_scaling, rope_theta and partial_rotary_factor beside the sizes;
+    by type: rotary_emb_base and rotary_pct (gpt_neox, gpt_neox_japanese), rope_local_base_freq
+    (gemma3_text, gemma3n_text), global_rope_theta and local_rope_theta (modernbert-decoder),
+    rotary_dim (gptj, codegen, minimax_m2), no_rope_layers and no_rope_layer_interval (smollm3,
+    llama4_text, mistral_large4_text), layer_rope_theta (granite_swa, granitemoe_swa,
+    muse_glimmer_text, muse_spark_text).
+    Null is as good as absent.  What a file leaves out and the code of its type adds, such as a
+    share of a quarter, is in ``config_types``.  A base is asked for, but where the code of a type
+    has one for each kind of layer.
     Returns a tuple of Layer.
-    Raises ValueError or TypeError that names the key of config, and what it is.
-    Source: the modelling code of transformers 5.24.0.
+    Raises ValueError or TypeError that names the key of config, and what it is; any other key
+    that looks as if it were about rotation is among them.
+    Source: the configuration and modelling code of transformers 5.24.0.
     """
     if not isinstance(config, dict):
         raise TypeError(f"config must be a dict, got {type(config).__name__}")
     config = config.get("text_config") or config
-    validate.choice(config.get("model_type"), "config['model_type']", KNOWN)
+    if not isinstance(config, dict):
+        raise TypeError(f"config['text_config'] must be a dict, got {type(config).__name__}")
+    config_rotary.refuse_unread(config)
     n_layers = validate.count(_first(config, LAYER_KEYS), f"config[{LAYER_KEYS[0]!r}]")
     kinds = _kinds(config, n_layers)
     return tuple(_layer(config, index, kind) for index, kind in enumerate(kinds))
@@ -145,108 +141,125 @@ def runs(layers):
 
 def _kinds(config, n_layers):
     """The kind of every layer, in the words of layer_types."""
+    code = TYPES[config["model_type"]]
     if config["model_type"] == "jamba":
         period = validate.count(config.get("attn_layer_period"), "config['attn_layer_period']")
         offset = config.get("attn_layer_offset")
         attends = validate.count(offset, "config['attn_layer_offset']", minimum=0)
-        return [
-            "full_attention" if i % period == attends else "linear_attention"
-            for i in range(n_layers)
-        ]
+        return [FULL if i % period == attends else LINEAR for i in range(n_layers)]
     kinds = config.get("layer_types")
     if kinds is None:
-        if config["model_type"] == "mistral" and config.get("sliding_window"):
-            return ["sliding_attention"] * n_layers
-        # Elsewhere a window without a list says nothing about which layers have it.
-        if config["model_type"] in WINDOWED_ONLY or _window(config):
+        # Without a list the code makes one of its own, from keys that differ from type to type.
+        if len(code.kinds) > 1 and not (code.asked and not _window(config)):
+            raise ValueError(
+                "config['layer_types'] must say which layers are "
+                f"{' and which '.join(code.kinds)}, got None"
+            )
+        if _window(config) and not code.everywhere:
             raise ValueError(
                 "config['layer_types'] must say which layers have the window, got None"
             )
-        return ["full_attention"] * n_layers
+        return list(code.kinds[:1]) * n_layers
     if not isinstance(kinds, list) or len(kinds) != n_layers:
         raise ValueError(f"config['layer_types'] must be {n_layers} names, got {kinds!r}")
     for kind in kinds:
-        validate.choice(kind, "config['layer_types']", (*STATE, *WINDOWED, *EVERYTHING))
+        validate.choice(kind, "config['layer_types']", code.kinds)
     return kinds
 
 
 def _layer(config, index, kind):
     if kind in STATE:
         return Layer("state")
-    model, window = config["model_type"], None
+    code, window = TYPES[config["model_type"]], None
     if kind in WINDOWED:
-        key = "attention_chunk_size" if kind == "chunked_attention" else "sliding_window"
-        size = config.get(key) if key == "attention_chunk_size" else _window(config)
+        key = "attention_chunk_size" if kind == CHUNKED else "sliding_window"
+        size = config.get(key) if kind == CHUNKED else _window(config)
         window = validate.count(size, f"config[{key!r}]")
-    if model in ADDED:
-        return Layer("added", window)
-    if model in BIAS:
-        return Layer("bias", window)
-    head_dim, turning, rope = _rotation(config, index, kind)
-    if not turning:
+    elif code.everywhere and _window(config) is not None:
+        window = validate.count(_window(config), "config['sliding_window']")
+    if code.scheme in ("added", "bias"):
+        return Layer(code.scheme, window)
+    head_dim = _head_dim(config, index)
+    turns = _turns(config, code, index, kind)
+    rotation = config_rotary.of_kind(config, kind) if turns else None
+    turning = 0 if rotation is None else _turning(config, code, head_dim, rotation)
+    if rotation is None or not turning:
         return Layer("none", window, 0, head_dim)
-    rule = rope.get("rope_type", rope.get("type", "default"))
-    truncated = rule == "proportional" and turning < head_dim
+    truncated = rotation.rule == "proportional" and turning < head_dim
     return Layer(
         "truncated" if truncated else "rope",
         window,
         turning,
         head_dim,
-        validate.real(rope.get("rope_theta"), "config['rope_theta']", minimum=1),
-        None if rule in ("default", "proportional") else rule,
+        _own_base(config, code, index, rotation.theta),
+        None if rotation.rule in ("default", "proportional") else rotation.rule,
     )
 
 
-def _rotation(config, index, kind):
-    """(head_dim, channels that turn, the layer's rope parameters)"""
-    model = config["model_type"]
-    head_dim, own = _head_dim(config, index), config.get("qk_rope_head_dim")
-    left_out = model in WINDOWED_ONLY and kind not in WINDOWED
-    if model.startswith("exaone"):
-        left_out &= bool(config.get("sliding_window"))  # no window at all: every layer turns
-    if model in NOTHING or left_out or not _listed(config, "no_rope_layers", index, 1):
-        return head_dim, 0, {}
-    rope = _parameters(config, kind)
-    if rope is None:  # as a config says that this kind of layer has none
-        return head_dim, 0, {}
-    theta = _listed(config, "layer_rope_theta", index, rope.get("rope_theta"))
-    if theta == 0:  # no base, no rotation
-        return head_dim, 0, {}
-    share = rope.get("partial_rotary_factor", config.get("partial_rotary_factor"))
-    turning = own or config.get("rotary_dim")
-    if turning is None:
-        part = validate.real(1 if share is None else share, "config['partial_rotary_factor']")
-        # As the library does: it cuts to whole channels, and a pair that is half there is none.
-        turning = int(head_dim * part) // 2 * 2
-    return head_dim, turning, rope | {"rope_theta": theta}
+def _turns(config, code, index, kind):
+    """Whether the code turns this layer, whatever the base."""
+    alone = code.turns_alone and not _window(config)
+    if code.scheme == "none" or (kind in code.still and not alone):
+        return False
+    if code.bases and _own_base(config, code, index, None) == 0:
+        return False
+    if not code.interval:
+        return True
+    key = "no_rope_layer_interval"
+    every = config.get(key)
+    every = validate.count(code.interval if every is None else every, f"config[{key!r}]")
+    listed = _listed(config, "no_rope_layers", index)
+    if listed is None:
+        return (index + 1) % every != 0
+    if listed not in (0, 1):
+        raise ValueError(f"config['no_rope_layers'] must hold 0 and 1 only, got {listed!r}")
+    return bool(listed)  # a 1 means that the rotation is there
 
 
-def _parameters(config, kind):
-    """rope_parameters of a kind of layer; older files spread them over the config."""
-    rope = config.get("rope_parameters")
-    if rope is None:
-        theta = config.get("rope_theta", FIXED_THETA.get(config["model_type"]))
-        return {"rope_theta": theta} | (config.get("rope_scaling") or {})
-    if not isinstance(rope, dict):
-        raise TypeError(f"config['rope_parameters'] must be a dict, got {type(rope).__name__}")
-    if "main" in rope:  # DeepSeek-V4 names its two sets by what they are for
-        return rope["main" if kind in WINDOWED else "compress"]
-    if any(key in rope for key in (*WINDOWED, *EVERYTHING)):
-        if kind not in rope:
-            raise ValueError(f"config['rope_parameters'] must have {kind!r}, got {sorted(rope)}")
-        return rope[kind]
-    return rope
+def _own_base(config, code, index, theta):
+    """The layer's own base, theta where the file has none for it; 0: no rotation."""
+    name = f"config['layer_rope_theta'][{index}]"
+    own = _listed(config, "layer_rope_theta", index) if code.bases else None
+    if own is None:
+        if code.bases == "zero":
+            raise ValueError("config['layer_rope_theta'] must be a list, one a layer, got None")
+        return theta
+    own = validate.real(own, name, minimum=0)
+    if own == 0:
+        return own
+    return validate.real(own, name, minimum=1) if code.bases == "all" else theta
+
+
+def _turning(config, code, head_dim, rotation):
+    """Channels of a head that turn; the pairs are whole, or it is no count that a model can run."""
+    own, key = None, "qk_rope_head_dim"
+    if code.latent or (rotation.share is None and code.rotary_dim is None):
+        own = config.get(key)
+    elif rotation.share is None:
+        key = "rotary_dim"
+        own = config.get(key, code.rotary_dim or head_dim)
+    if own is not None or rotation.share is None:
+        turning = validate.count(own, f"config[{key!r}]", minimum=0, even=True)
+        if turning > head_dim:
+            raise ValueError(f"config[{key!r}] must be at most {head_dim}, got {turning}")
+        return turning
+    if rotation.rule == "proportional":
+        return 2 * int(head_dim * rotation.share // 2)
+    turning = int(head_dim * rotation.share)
+    if turning % 2:
+        raise ValueError(
+            f"config['{code.part}'] must leave an even count of channels, "
+            f"got {turning} of {head_dim}"
+        )
+    return turning
 
 
 def _head_dim(config, index):
     by_layer = config.get("per_layer_config") or {}
     own = {int(key): value for key, value in by_layer.items()}.get(index, {})
-    split = config.get("qk_nope_head_dim")  # a head of two parts, of which one may turn
-    if split is not None:
-        turns = config.get("qk_rope_head_dim")
-        return validate.count(split, "config['qk_nope_head_dim']") + validate.count(
-            turns, "config['qk_rope_head_dim']", minimum=0
-        )
+    if TYPES[config["model_type"]].latent:
+        parts = ("qk_nope_head_dim", "qk_rope_head_dim")
+        return sum(validate.count(config.get(k), f"config[{k!r}]", minimum=0) for k in parts)
     head_dim = own.get("head_dim") or config.get("head_dim")
     if head_dim is None:
         width = validate.count(_first(config, WIDTH_KEYS), f"config[{WIDTH_KEYS[0]!r}]")
@@ -255,16 +268,19 @@ def _head_dim(config, index):
 
 
 def _window(config):
-    if config.get("use_sliding_window") is False:
+    asked = config.get("use_sliding_window")
+    if not isinstance(asked, (bool, type(None))):
+        raise TypeError(f"config['use_sliding_window'] must be a bool, got {type(asked).__name__}")
+    if asked is False or (asked is None and TYPES[config["model_type"]].asked):
         return None
     return _first(config, WINDOW_KEYS)
 
 
-def _listed(config, key, index, default):
-    """The layer's entry of a list that has one a layer, where the config has the list."""
+def _listed(config, key, index):
+    """The layer's entry of a list that has one a layer, or None where config has no list."""
     values = config.get(key)
-    if not values:
-        return default
+    if values is None or values == []:
+        return None
     if not isinstance(values, list) or index >= len(values):
         raise ValueError(f"config[{key!r}] must be a list, one a layer, got {values!r}")
     return values[index]
